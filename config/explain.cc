@@ -219,9 +219,7 @@ Expected<std::string> ExplainField(std::string_view path, FileKind kind) {
 std::string FaultKindsText() {
   std::string out;
   for (const FaultKind& kind : FaultKinds()) out += (out.empty() ? "" : "\n") + KindText(kind);
-  out += "\nIn a later version:";
-  for (const std::string& name : LaterFaultKinds()) out += " " + name;
-  return out + "\n";
+  return out;
 }
 
 }  // namespace tfyarn::config

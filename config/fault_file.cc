@@ -4,15 +4,13 @@
 
 #include <algorithm>
 
+#include "config/fault_kinds.h"
+#include "config/faults/parts.h"
 #include "config/merge.h"
-#include "config/names.h"
 #include "config/scenario_table.h"
 
 namespace tfyarn::config {
 namespace {
-
-/// What SIGKILL leaves as the exit status of a container whose agent it ended.
-constexpr double kAgentKilled = 137;
 
 const Record<Scenario>& FaultFileTable() {
   static const Record<Scenario> table = [] {
@@ -22,20 +20,6 @@ const Record<Scenario>& FaultFileTable() {
     return record;
   }();
   return table;
-}
-
-bool IsReal(const std::string& kind) {
-  const auto& kinds = RealFaultKinds();
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
-/// "... is for the simulator", where `name` of the fault stands.
-void OnlySimulated(Decoder& decoder, const Node& node, std::string_view name,
-                   std::string_view instead) {
-  const Node* at = node.Find(name);
-  if (at == nullptr) return;
-  decoder.Error(*at, fmt::format("`{}`: {}", name, instead),
-                {"`tfsim run` knows what this machine cannot do"});
 }
 
 void CheckTimes(Decoder& decoder, const Node& node, const FaultSpec& fault) {
@@ -52,42 +36,31 @@ void CheckTimes(Decoder& decoder, const Node& node, const FaultSpec& fault) {
                   "of a task, `registered` is the only state that is seen here");
   if (fault.duration && !fault.duration->is_constant())
     OnlySimulated(decoder, node, "for", "a random length is for the simulator");
-  if (fault.kind != "port_in_use") return;
-  constexpr std::string_view kFirstOnly =
-      "for the simulator; here the first start of a task finds its port taken";
-  OnlySimulated(decoder, node, "when", kFirstOnly);
-  if (fault.when.at && *fault.when.at != Duration::zero())
-    OnlySimulated(decoder, node, "at", kFirstOnly);
-  if (fault.numbers.at("count") != 1) OnlySimulated(decoder, node, "count", kFirstOnly);
 }
 
 void CheckTarget(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   if (!fault.target) return;
   if (fault.target->kind == TargetKind::kRandom || fault.target->kind == TargetKind::kFraction)
     OnlySimulated(decoder, node, "target", "random targets are for the simulator; name the tasks");
-  // It is armed before any task holds a container, and a whole type is those that do.
-  if (fault.kind == "port_in_use" && !SplitTask(fault.target->task).index)
-    decoder.Error(node.Nearest("target"), "`target`: port_in_use happens to one task, TYPE:INDEX");
 }
 
-void CheckExit(Decoder& decoder, const Node& node, const FaultSpec& fault) {
-  if (fault.kind != "container_lost" || fault.numbers.at("exit") == kAgentKilled) return;
-  decoder.Error(node.Nearest("exit"),
-                "`exit`: a container that is lost here ends with 137, as its agent is killed",
-                {"say `exit: 137`", "`tfsim run` knows what this machine cannot do"});
-}
-
-void CheckState(Decoder& decoder, const Node& node, const FaultSpec& fault) {
-  if (fault.kind != "hang" || fault.words.at("state") == "stopped") return;
-  decoder.Error(node.Nearest("state"), "`state`: a process that hangs here is stopped by SIGSTOP",
-                {"say `state: stopped`", "`tfsim run` knows what this machine cannot do"});
+/// In the order of the documentation.
+std::vector<std::string> RealFaultKinds() {
+  std::vector<std::string> kinds;
+  for (const FaultKind& kind : FaultKinds()) {
+    if (kind.here.effect != RealEffect::kNone) kinds.push_back(kind.name);
+  }
+  return kinds;
 }
 
 /// Whether the fault can be made real. The decoder is told what keeps it from that.
 bool CheckReal(Decoder& decoder, const Node& node, const FaultSpec& fault) {
-  if (!IsReal(fault.kind)) {
+  const FaultKind* kind = FindFaultKind(fault.kind);
+  if (kind == nullptr) return false;  // reported already
+  if (kind->here.effect == RealEffect::kNone) {
     decoder.Error(node.Nearest("kind"),
-                  fmt::format("faults of kind `{}` cannot be made real on one machine", fault.kind),
+                  fmt::format("faults of kind `{}` cannot be made real on one machine: {}",
+                              fault.kind, kind->here.why_not),
                   {fmt::format("allowed: {}", fmt::join(RealFaultKinds(), ", ")),
                    "`tfsim run` simulates the others"});
     return false;
@@ -95,8 +68,7 @@ bool CheckReal(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   const std::size_t before = decoder.findings().size();
   CheckTimes(decoder, node, fault);
   CheckTarget(decoder, node, fault);
-  CheckExit(decoder, node, fault);
-  CheckState(decoder, node, fault);
+  if (kind->here.check != nullptr) kind->here.check(decoder, node, fault);
   return decoder.findings().size() == before;
 }
 
@@ -116,13 +88,6 @@ void CheckFaults(Decoder& decoder, const Node& file, Scenario draft, const JobSp
 }
 
 }  // namespace
-
-const std::vector<std::string>& RealFaultKinds() {
-  static const std::vector<std::string> kinds = {
-      "am_crash", "am_pause",    "container_signal", "container_lost", "preempt",
-      "hang",     "port_in_use", "client_kill",      "hdfs_quota"};
-  return kinds;
-}
 
 tl::expected<std::vector<FaultSpec>, Diagnostics> LoadRealFaults(const std::string& path,
                                                                  const JobSpec& job,

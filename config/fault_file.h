@@ -15,9 +15,6 @@
 
 namespace tfyarn::config {
 
-/// The kinds that one machine can make real, in the order of the documentation.
-[[nodiscard]] const std::vector<std::string>& RealFaultKinds();
-
 /// Faults that strike `job` as it runs on one machine, in the order of the file: each once, at a
 /// time since the start of the run or after a state of the job, with named targets and constant
 /// lengths. `options.sets`, `.seed` and traces do not apply.

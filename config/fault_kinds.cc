@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/fault_kind_list.h"
+#include "config/faults/parts.h"
 #include "config/type.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
@@ -27,44 +27,18 @@ void AddNames(std::vector<std::string>& names) {
 const std::vector<FaultKind>& FaultKinds() {
   static const std::vector<FaultKind> kinds = [] {
     std::vector<FaultKind> all;
-    AddNodeKinds(all);
-    AddLaunchKinds(all);
-    AddRmKinds(all);
-    AddAmKinds(all);
-    AddContainerKinds(all);
-    AddClientKinds(all);
-    AddGpuKinds(all);
-    AddNetworkKinds(all);
-    AddHdfsKinds(all);
-    all.push_back({.name = "trace",
-                   .doc = "Node failures of a real system. Its first failure is at 0s; its node k "
-                          "is node k modulo the "
-                          "number of nodes here, down while any of its sources is.",
-                   .target = FaultTarget::kNothing,
-                   .target_required = false,
-                   .armed_at_start = true,
-                   .params = {{.name = "format",
-                               .kind = FaultParamKind::kWord,
-                               .default_text = "",
-                               .doc = "Of which trace.",
-                               .required = true,
-                               .choices = {"lanl"}},
-                              {.name = "file",
-                               .kind = FaultParamKind::kText,
-                               .default_text = "",
-                               .doc = "The file, plain or .xz, relative to this one.",
-                               .required = true},
-                              {.name = "system",
-                               .kind = FaultParamKind::kWhole,
-                               .default_text = "",
-                               .doc = "Which of its systems.",
-                               .required = true,
-                               .least = 1,
-                               .most = 1000}},
-                   .example = "{kind: trace, format: lanl, file: ../traces/lanl.csv, system: 20}"});
+#define TF_ADD_KIND(Name)                    \
+  all.push_back(KindOf<FaultId::k##Name>()); \
+  all.back().id = FaultId::k##Name;
+    TF_FAULT_KINDS(TF_ADD_KIND)
+#undef TF_ADD_KIND
     return all;
   }();
   return kinds;
+}
+
+const FaultKind& KindWith(FaultId id) {
+  return FaultKinds()[static_cast<std::size_t>(id)];
 }
 
 const FaultKind* FindFaultKind(std::string_view name) {
@@ -74,12 +48,10 @@ const FaultKind* FindFaultKind(std::string_view name) {
   return nullptr;
 }
 
-const std::vector<std::string>& LaterFaultKinds() {
-  static const std::vector<std::string> kinds = {
-      "node_unhealthy", "disk_full",      "disks_failed",  "rm_failover", "rm_slow",
-      "am_resync",      "client_suspend", "client_resume", "gpu_slow",    "reorder",
-      "token_expiry",   "clock_skew",     "clock_jump"};
-  return kinds;
+const FaultTraits& TraitsOf(std::string_view name) {
+  static const FaultTraits unknown;
+  const FaultKind* kind = FindFaultKind(name);
+  return kind == nullptr ? unknown : kind->traits;
 }
 
 const std::vector<std::string>& MessageNames() {
@@ -133,7 +105,8 @@ std::string TargetText(FaultTarget target) {
       return "hdfs";
     case FaultTarget::kCaller:
       return "{job: J, task: T}, {job: J}, {am: J}, or nodes; without it everybody";
-    case FaultTarget::kNothing:
+    case FaultTarget::kGroups:
+    case FaultTarget::kRecorded:
       return "none";
   }
   return {};

@@ -1,17 +1,27 @@
-// The table of fault kinds: what each does, whom it may strike, its parameters. What a scenario may
-// say, `tfsim faults` prints and the simulator carries out.
+// A kind of fault: what it does, whom it may strike, its parameters, and what others may ask about
+// it. What a scenario may say, `tfsim faults` prints, the simulator and this machine carry out,
+// checkers allow for and exploration draws.
 //
-// How a kind is carried out is the simulator's; this table is its contract: FaultSpec.numbers and
-// .words have an entry for every parameter that was given or has a default here.
+// Each kind is a file in config/faults. How a kind is carried out is the simulator's (sim/faults)
+// and the local host's; this is the contract: FaultSpec.numbers and .words have an entry for every
+// parameter that was given or has a default here. Nobody compares names of kinds: what a kind is
+// like is a trait, and has one here.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/scenario.h"
+#include "core/model/describe.h"
+#include "core/model/time.h"
 
 namespace tfyarn::config {
+
+enum class FaultId : std::uint8_t;  // config/fault_id.h
+class Decoder;
+struct FaultSpec;
+struct Node;
 
 /// What a fault happens to; decides which selectors its `target` may be.
 enum class FaultTarget {
@@ -21,10 +31,12 @@ enum class FaultTarget {
   kAm,    ///< A job's ApplicationMaster.
   kRm,
   kHdfs,
-  kCaller,   ///< Whose messages: nodes, tasks, jobs, AMs; without a target everybody's.
-  kNothing,  ///< Takes no target: partition has `between`, a trace its nodes.
+  kCaller,    ///< Whose messages: nodes, tasks, jobs, AMs; without a target everybody's.
+  kGroups,    ///< Takes no target: `between` names the groups.
+  kRecorded,  ///< Takes neither target nor time: a file has nodes and times, and it strikes as
+              ///< node_crash.
 };
-BOOST_DESCRIBE_ENUM(FaultTarget, kNode, kTask, kJob, kAm, kRm, kHdfs, kCaller, kNothing)
+BOOST_DESCRIBE_ENUM(FaultTarget, kNode, kTask, kJob, kAm, kRm, kHdfs, kCaller, kGroups, kRecorded)
 
 enum class FaultParamKind {
   kWhole,     ///< numbers
@@ -55,6 +67,116 @@ struct FaultParam {
 enum class ForRule { kNever, kOptional, kRequired };
 BOOST_DESCRIBE_ENUM(ForRule, kNever, kOptional, kRequired)
 
+/// What must be there, besides what it names, for a fault to do something.
+enum class FaultNeeds {
+  kTarget,   ///< Nothing else; of nodes one that is up.
+  kProcess,  ///< A process of the user's in the container.
+  kRm,       ///< A ResourceManager that runs, wherever the target is.
+  kSuspendedClient,
+};
+
+/// A trap does nothing when it strikes: it lies in wait for what comes.
+enum class FaultTrap {
+  kNone,
+  kStart,    ///< A container that is started on the node.
+  kProcess,  ///< A process of the task that starts.
+  kMessage,  ///< A message of the target.
+};
+
+enum class RmOutage {
+  kNone,
+  kStandsStill,  ///< The RM answers nothing, and has all it had when it goes on.
+  kRestarts,     ///< Its successor has what is stored and what nodes and AMs say again.
+};
+
+/// What those who judge a run, or look for the reason of what they see in it, may ask of a kind.
+/// The defaults are of a fault of which nothing is known.
+struct FaultTraits {
+  /// It strikes single nodes or containers: nobody else is kept from ending, answering or cleaning
+  /// up.
+  bool strikes_only_its_target = false;
+  /// It goes on for ever when no `for` ends it. Others without `for` are over when they have
+  /// struck.
+  bool goes_on_for_ever = false;
+  /// Nothing reaches the AM, or nothing that it says, while it is under way.
+  bool keeps_news_from_am = true;
+  /// Nothing keeps an agent from being heard by the AM that there is.
+  bool spares_agents = false;
+  /// What else a node of the target holds is struck with it.
+  bool strikes_what_nodes_hold = false;
+  bool strikes_gpus = false;  ///< A node without GPUs has nothing to lose.
+  bool takes_nodes_down = false;
+  bool takes_nms_away = false;
+  RmOutage rm = RmOutage::kNone;
+  bool strikes_answers_of_rm = false;
+  bool stops_am = false;         ///< An AM stands still, and goes on.
+  bool stops_processes = false;  ///< They stand still, and do not end.
+  bool loses_containers = false;
+  bool delays_messages = false;
+  bool strikes_by_chance = false;  ///< Which messages is drawn.
+  bool slows_hdfs = false;         ///< So many times as the parameter `factor` says.
+};
+
+/// What this machine does where a job runs with real processes (hosts/local). On a YARN cluster no
+/// fault is made: it is not ours to break.
+enum class RealEffect {
+  kNone,
+  kKillAm,
+  kStopAm,
+  kKillAgent,
+  kSignalProcess,
+  kStopProcesses,
+  kPreempt,
+  kTakePort,
+  kKillJob,
+  kFillDisk,
+};
+
+struct RealFault {
+  RealEffect effect = RealEffect::kNone;
+  std::string why_not;  ///< Without an effect; continues "cannot be made real on one machine: ".
+  /// What of the kind is for the simulator alone; the decoder is told. nullptr: nothing is.
+  void (*check)(Decoder& decoder, const Node& node, const FaultSpec& fault) = nullptr;
+};
+
+/// What a healthy job pays for one, with the budgets that it has.
+enum class FaultCost {
+  kMore,      ///< It may end it: by design (client_kill, a limit in HDFS, memory), because the user
+              ///< pays for it, or as it takes capacity away that another job may need.
+  kRestarts,  ///< Restarts that infrastructure pays for.
+  kTime,      ///< Nothing that runs is touched, and what is lost on the way is said again.
+};
+
+/// Members of a collective that cannot reach each other for 10 s end by themselves, with 1, and no
+/// machine can tell that from an error of the program.
+inline constexpr Duration kPeersWait = 8s;
+
+/// How exploration draws it.
+struct FaultDrawing {
+  std::int64_t weight = 1;  ///< Beside other kinds; 0: never.
+  /// It may stay so until the end of the run, ...
+  bool may_stay = false;
+  /// ... but takes a node away. YARN waits for ever for a node on which it can start an AM, so one
+  /// must be left.
+  bool takes_node = false;
+  FaultCost cost = FaultCost::kMore;
+  /// With longer ones a job does not survive, or pays more than time. 0 = as long as any.
+  Duration longest_that_is_survived{};
+  Duration longest_that_costs_time{};
+  /// Where it must cost nothing but time it strikes a job that runs: what is being started, and
+  /// what its node has not reported yet, ends by it.
+  bool of_running = false;
+  bool kills_am = false;
+  /// What is launched while its node is not heard of ends with its AM, however long it has run.
+  bool hides_launches = false;
+  /// The same of a node that waits for an answer: an AM that may die is its only target.
+  bool hides_launches_of_nodes = false;
+  /// On each node of a rack, twice, or for a time, it is more than an AM has attempts.
+  bool only_once = false;
+  /// YARN starts no AM meanwhile, and fails an application whose AMs do not start.
+  bool keeps_ams_from_starting = false;
+};
+
 struct FaultKind {
   std::string name;
   std::string doc;
@@ -67,14 +189,21 @@ struct FaultKind {
   std::vector<FaultParam> params;
   std::string
       example;  ///< One line of a `faults:` list that decodes, for jobs a and nodes n-1 and up.
+  FaultNeeds needs = FaultNeeds::kTarget;
+  FaultTrap trap = FaultTrap::kNone;
+  FaultTraits traits;
+  RealFault here;
+  FaultDrawing drawing;
+  FaultId id{};  ///< Set by FaultKinds.
 };
 
-/// In the order of the documentation.
+/// By FaultId, which is the order of the documentation.
 [[nodiscard]] const std::vector<FaultKind>& FaultKinds();
-/// nullptr when there is no such kind, or not yet.
+[[nodiscard]] const FaultKind& KindWith(FaultId id);
+/// nullptr when there is no such kind.
 [[nodiscard]] const FaultKind* FindFaultKind(std::string_view name);
-/// Kinds that a later version brings.
-[[nodiscard]] const std::vector<std::string>& LaterFaultKinds();
+/// Of a fault as a run's trace names it: also of one that no scenario can have.
+[[nodiscard]] const FaultTraits& TraitsOf(std::string_view name);
 /// The messages that drop, delay and duplicate know: names of core/model/channel.h, and calls of
 /// core/model/yarn.h without "Request".
 [[nodiscard]] const std::vector<std::string>& MessageNames();

@@ -168,9 +168,11 @@ void FillDefaults(const FaultKind& kind, FaultSpec& out) {
 
 std::vector<std::string> FieldsOf(const FaultKind& kind) {
   std::vector<std::string> names = {"kind"};
-  if (kind.name != "trace") names.insert(names.end(), {"at", "when", "after", "every", "per"});
-  if (kind.target != FaultTarget::kNothing) names.emplace_back("target");
-  if (kind.name == "partition") names.emplace_back("between");
+  const bool recorded = kind.target == FaultTarget::kRecorded;
+  const bool groups = kind.target == FaultTarget::kGroups;
+  if (!recorded) names.insert(names.end(), {"at", "when", "after", "every", "per"});
+  if (!recorded && !groups) names.emplace_back("target");
+  if (groups) names.emplace_back("between");
   if (kind.lasts != ForRule::kNever) names.emplace_back("for");
   for (const FaultParam& param : kind.params) names.push_back(param.name);
   return names;
@@ -219,7 +221,8 @@ bool FitsTarget(const Target& target, FaultTarget wanted) {
       return kind == TargetKind::kHdfs;
     case FaultTarget::kCaller:
       return nodes || kind == TargetKind::kTask || kind == TargetKind::kAm;
-    case FaultTarget::kNothing:
+    case FaultTarget::kGroups:
+    case FaultTarget::kRecorded:
       return false;
   }
   return false;
@@ -262,7 +265,7 @@ void CheckReach(Decoder& decoder, const Node& node, const FaultKind& kind, const
                   {"allowed: " + TargetText(kind.target)});
   }
   const Node* between = node.Find("between");
-  if (kind.name == "partition") {
+  if (kind.target == FaultTarget::kGroups) {
     if (between == nullptr) {
       decoder.Error(
           node, "`between` is missing in a partition",
@@ -278,7 +281,8 @@ void CheckReach(Decoder& decoder, const Node& node, const FaultKind& kind, const
 void CheckFault(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   const FaultKind* kind = FindFaultKind(fault.kind);
   if (kind == nullptr) return;
-  if (fault.kind != "trace") CheckTime(decoder, node, *kind, fault);
+  const bool recorded = kind->target == FaultTarget::kRecorded;
+  if (!recorded) CheckTime(decoder, node, *kind, fault);
   CheckReach(decoder, node, *kind, fault);
   const Node* lasts = node.Find("for");
   if (lasts != nullptr && kind->lasts == ForRule::kNever) {
@@ -291,7 +295,7 @@ void CheckFault(Decoder& decoder, const Node& node, const FaultSpec& fault) {
                   fmt::format("`{}` is missing in a fault of kind {}", param.name, kind->name),
                   std::move(notes));
   }
-  if (fault.kind != "trace") return;
+  if (!recorded) return;
   for (const Entry& entry : node.entries) {
     const std::vector<std::string> known = FieldsOf(*kind);
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
@@ -349,11 +353,6 @@ bool ReadKind(Decoder& decoder, const Node& node, FaultSpec& out) {
     out.kind = node.text;
     return true;
   }
-  const auto& later = LaterFaultKinds();
-  if (std::find(later.begin(), later.end(), node.text) != later.end()) {
-    decoder.Error(node, fmt::format("faults of kind `{}` come in a later version", node.text));
-    return false;
-  }
   std::vector<std::string> names;
   for (const FaultKind& kind : FaultKinds()) names.push_back(kind.name);
   const std::string nearest = Nearest(node.text, names);
@@ -381,7 +380,7 @@ void ReadFault(Decoder& decoder, const Node& node, FaultSpec& out) {
   if (!out.target && kind->target == FaultTarget::kHdfs)
     out.target = Target{.kind = TargetKind::kHdfs};
   if (!out.target && out.when.per_node) out.target = Target{.kind = TargetKind::kAllNodes};
-  if (out.kind == "trace") {
+  if (kind->target == FaultTarget::kRecorded) {
     out.trace_file = out.words["file"];
     out.trace_system = static_cast<std::int32_t>(out.numbers["system"]);
   }

@@ -133,9 +133,7 @@ std::string FaultSection() {
   }
   out += "\nExamples:\n\n```yaml\nfaults:\n";
   for (const FaultKind& kind : FaultKinds()) out += "  - " + kind.example + "\n";
-  out += "```\n\nIn a later version:";
-  for (const std::string& name : LaterFaultKinds()) out += fmt::format(" `{}`", name);
-  out += ".\n\nMessages that `drop`, `delay` and `duplicate` know:";
+  out += "```\n\nMessages that `drop`, `delay` and `duplicate` know:";
   for (const std::string& name : MessageNames()) out += fmt::format(" `{}`", name);
   return out + ".\n\n";
 }

@@ -234,7 +234,7 @@ void CheckTargets(Decoder& decoder, const Node& node, const Scenario& scenario) 
     const Node& at = ItemOf(faults, i);
     if (fault.target && at.Find("target") != nullptr)
       check.CheckTarget(*at.Find("target"), *fault.target);
-    if (fault.target && fault.kind.starts_with("gpu_"))
+    if (fault.target && TraitsOf(fault.kind).strikes_gpus)
       check.WantGpus(at.Nearest("target"), *fault.target);
     for (std::size_t g = 0; g < fault.between.size(); ++g) {
       check.CheckTarget(ItemOf(at.Nearest("between"), g), fault.between[g]);

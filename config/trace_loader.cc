@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "config/fault_kinds.h"
 #include "config/merge.h"
 #include "config/scenario_table.h"
 #include "config/traces.h"
@@ -117,7 +118,8 @@ void LoadTraces(const Sources& sources, const Node& root, const LoadOptions& opt
   for (const NodeClass& node_class : scenario.cluster.nodes) nodes += node_class.count;
   const Node& faults = root.Nearest("faults");
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
-    if (scenario.faults[i].kind != "trace") continue;
+    const FaultKind* kind = FindFaultKind(scenario.faults[i].kind);
+    if (kind == nullptr || kind->target != FaultTarget::kRecorded) continue;
     LoadOutages(sources, faults.items[i], options, nodes, scenario.faults[i], findings);
   }
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/fault_kinds.h"
+
 namespace tfyarn::explore {
 namespace {
 
@@ -20,6 +22,11 @@ constexpr Duration kFirstEnds = 2min;
 /// As long as it lasts; where nothing is said, as long as any drawn one.
 Duration Lasts(const Node& fault) {
   return fault.Find("for") != nullptr ? TimeAt(fault, "for") : Duration(15min);
+}
+
+bool KeepsAmsFromStarting(const Node& fault) {
+  const config::FaultKind* kind = config::FindFaultKind(TextAt(fault, "kind"));
+  return kind != nullptr && kind->drawing.keeps_ams_from_starting;
 }
 
 class Brancher {
@@ -98,8 +105,7 @@ class Brancher {
   }
 
   [[nodiscard]] bool HasOutageOfHdfs() {
-    return std::any_of(faults().begin(), faults().end(),
-                       [](const Node& fault) { return TextAt(fault, "kind") == "hdfs_down"; });
+    return std::any_of(faults().begin(), faults().end(), KeepsAmsFromStarting);
   }
 
   /// One that strikes near the moment. A node that it takes away comes back.
@@ -119,7 +125,7 @@ class Brancher {
   void StrikeNearMoment(Node& fault) {
     harmless_ = false;
     // Without HDFS YARN starts no AM: it must be there at first.
-    if (TextAt(fault, "kind") == "hdfs_down") healthy_ = false;
+    if (KeepsAmsFromStarting(fault)) healthy_ = false;
     Remove(fault, "when");
     Remove(fault, "after");
     Remove(fault, "every");

@@ -11,62 +11,14 @@
 namespace tfyarn::explore {
 namespace {
 
+using config::FaultCost;
+using config::FaultDrawing;
 using config::FaultKind;
 using config::FaultParam;
 using config::FaultParamKind;
 using config::FaultTarget;
 using config::ForRule;
 
-/// They may stay so until the end of the run, ...
-const std::vector<std::string> kMayStay = {"node_crash", "gpu_lost", "slow_node",
-                                           "node_decommission"};
-/// ... but these take a node away. YARN waits for ever for a node on which it can start an AM, so
-/// one must be left.
-const std::vector<std::string> kTakesNode = {"node_crash", "node_decommission"};
-/// What a healthy job must survive with the budgets that it has. Left out: what ends it by design
-/// (client_kill, a limit in HDFS, memory), what the user pays for, and what takes capacity away
-/// that another job may need.
-const std::vector<std::string> kSurvived = {"node_crash",
-                                            "node_reboot",
-                                            "slow_node",
-                                            "nm_restart",
-                                            "nm_heartbeat_loss",
-                                            "launch_fail",
-                                            "localize_fail",
-                                            "localize_slow",
-                                            "rm_restart",
-                                            "rm_pause",
-                                            "rm_drop_response",
-                                            "rm_duplicate_response",
-                                            "am_crash",
-                                            "am_pause",
-                                            "container_signal",
-                                            "container_lost",
-                                            "preempt",
-                                            "hang",
-                                            "port_in_use",
-                                            "client_lost",
-                                            "partition",
-                                            "latency",
-                                            "loss",
-                                            "drop",
-                                            "delay",
-                                            "duplicate",
-                                            "hdfs_down",
-                                            "hdfs_safemode",
-                                            "hdfs_slow"};
-/// What must cost nothing but time, each for as long as the constants below say: nothing that runs
-/// is touched, and what is lost on the way is said again.
-const std::vector<std::string> kHarmless = {
-    "rm_restart", "rm_pause",   "rm_drop_response",  "rm_duplicate_response", "am_crash",
-    "am_pause",   "nm_restart", "nm_heartbeat_loss", "client_lost",           "drop",
-    "delay",      "duplicate",  "hdfs_down",         "hdfs_safemode",         "hdfs_slow"};
-/// What recoveries are made of comes more often than what they seldom meet.
-const std::vector<std::string> kOften = {
-    "am_crash",       "am_pause",      "rm_restart", "node_crash", "container_exit",
-    "container_lost", "container_oom", "hang",       "preempt",    "partition",
-    "drop",           "delay",         "nm_restart"};
-constexpr std::int64_t kOftenWeight = 3;
 /// What an AM, its agents, the RM and the nodes must hear of each other, sooner or later.
 const std::vector<std::string> kOurMessages = {"RegisterAgent",
                                                "AgentAccepted",
@@ -84,37 +36,25 @@ const std::vector<std::string> kOurMessages = {"RegisterAgent",
                                                "StopContainers",
                                                "RegisterApplicationMaster",
                                                "FinishApplicationMaster"};
-/// An AM that starts containers at a NodeManager gives it up when it is away for longer.
-constexpr Duration kRestartOfNm = 15s;
 /// A process that has not been reported by its node yet ends with its AM.
 constexpr Duration kNodeReports = 3s;
 constexpr Duration kShortOutage = 3min;
-/// Members of a collective that cannot reach each other for 10 s end by themselves, with 1, and no
-/// machine can tell that from an error of the program.
-constexpr Duration kPeersWait = 8s;
 constexpr Duration kLongOutage = 15min;
 constexpr Duration kFirstPhase = 15min;
-constexpr std::string_view kHdfsDown = "hdfs_down";
-constexpr std::string_view kAmCrash = "am_crash";
-/// What is launched while its node is not heard of ends with its AM, however long it has run.
-constexpr std::string_view kHidesLaunches = "nm_heartbeat_loss";
-
-bool Holds(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 class FaultDrawer {
  public:
   FaultDrawer(std::uint64_t seed, const Sketch& sketch) : draw_(seed, "faults"), sketch_(sketch) {
     am_dies_ = sketch.harmless && draw_.Percent(50);
     for (const FaultKind& kind : config::FaultKinds()) {
-      if (kind.name == "trace") continue;  // It needs a file.
-      if (sketch.healthy && !Holds(sketch.harmless ? kHarmless : kSurvived, kind.name)) continue;
-      if (sketch.harmless && kind.name == (am_dies_ ? kHidesLaunches : kAmCrash)) continue;
+      const FaultDrawing& drawing = kind.drawing;
+      if (sketch.healthy &&
+          drawing.cost < (sketch.harmless ? FaultCost::kTime : FaultCost::kRestarts))
+        continue;
+      if (sketch.harmless && (am_dies_ ? drawing.hides_launches : drawing.kills_am)) continue;
       if (sketch.jobs.empty() && StrikesJob(kind)) continue;
-      if (sketch.healthy && kind.name == kHdfsDown && sketch.jobs.size() > 1) continue;
-      for (std::int64_t n = Holds(kOften, kind.name) ? kOftenWeight : 1; n > 0; --n)
-        kinds_.push_back(&kind);
+      if (sketch.healthy && drawing.keeps_ams_from_starting && sketch.jobs.size() > 1) continue;
+      for (std::int64_t n = drawing.weight; n > 0; --n) kinds_.push_back(&kind);
     }
     // Each alone, in pairs, and with itself: the fewer kinds a scenario knows, the likelier.
     const auto some = static_cast<std::size_t>(draw_.Whole(1, 6));
@@ -127,9 +67,10 @@ class FaultDrawer {
     for (std::int64_t n = 0; n < count; ++n) {
       const FaultKind& drawn_kind = *draw_.Of(kinds_);
       // Where no node has a GPU nodes are slow instead.
-      const bool nothing_to_take = !sketch_.gpus && drawn_kind.name.starts_with("gpu_");
-      const FaultKind& kind = nothing_to_take ? *config::FindFaultKind("slow_node") : drawn_kind;
-      if (sketch_.healthy && kind.name == kHdfsDown) return WhileRunning(kind);
+      const FaultKind& kind = drawn_kind.traits.strikes_gpus && !sketch_.gpus
+                                  ? config::KindWith(config::FaultId::kSlowNode)
+                                  : drawn_kind;
+      if (sketch_.healthy && kind.drawing.keeps_ams_from_starting) return WhileRunning(kind);
       drawn.list.items.push_back(Fault(kind));
       drawn.ends = std::max(drawn.ends, ends_);
       drawn.lasts += lasts_;
@@ -156,9 +97,8 @@ class FaultDrawer {
     Node fault = Map({{"kind", Text(kind.name)}});
     moment_ = {};
     // A ResourceManager that comes back has the node end what it starts meanwhile.
-    const bool of_rm = kind.name == "rm_restart";
-    const bool of_running =
-        sketch_.harmless && (of_rm || kind.name == kAmCrash || kind.name == "nm_restart");
+    const bool of_rm = kind.traits.rm == config::RmOutage::kRestarts;
+    const bool of_running = sketch_.harmless && kind.drawing.of_running;
     only_job_ = nullptr;
     const bool of_nodes = of_rm || kind.target == FaultTarget::kNode;
     const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
@@ -289,7 +229,7 @@ class FaultDrawer {
       }
       case FaultTarget::kTask:
         // Of two that hang at once nothing tells from the outside who kept the others waiting.
-        if (sketch_.healthy && kind.name == "hang") {
+        if (sketch_.healthy && kind.traits.stops_processes) {
           const JobSketch& job = AnyJob();
           return Set(fault, "target", Map({{"job", Text(job.name)}, {"task", Text(AnyTask(job))}}));
         }
@@ -299,19 +239,18 @@ class FaultDrawer {
       case FaultTarget::kAm:
         return Set(fault, "target", Map({{"am", Text(AnyJob().name)}}));
       case FaultTarget::kCaller:
-        // A node that waits for an answer tells of no launch meanwhile.
-        if (am_dies_ && kind.name == "rm_drop_response")
+        if (am_dies_ && kind.drawing.hides_launches_of_nodes)
           return Set(fault, "target", Map({{"am", Text(AnyJob().name)}}));
         if (draw_.Percent(20)) return;
         return Set(fault, "target",
                    draw_.Percent(30) || sketch_.jobs.empty() ? AnyPlace() : AnyTasks());
-      case FaultTarget::kNothing:
+      case FaultTarget::kGroups:
         break;
+      case FaultTarget::kRecorded:
       case FaultTarget::kRm:
       case FaultTarget::kHdfs:
         return;
     }
-    if (kind.name != "partition") return;
     Node groups = List({AnyPlace()});
     if (draw_.Percent(60)) groups.items.push_back(AnyPlace());
     Set(fault, "between", std::move(groups));
@@ -320,18 +259,21 @@ class FaultDrawer {
   // ---------------------------------------------------------------- how long, and the rest
 
   [[nodiscard]] bool FailsOnce(const FaultKind& kind) const {
-    return sketch_.healthy && (kind.name == "launch_fail" || kind.name == "localize_fail");
+    return sketch_.healthy && kind.drawing.only_once;
   }
 
   Duration Lasting(const FaultKind& kind, Node& fault) {
     if (!kind.default_for.empty() && draw_.Percent(30)) return kLongOutage;
     // With `for` all launches fail as long as it lasts, those of AMs too.
     if (FailsOnce(kind)) return {};
-    if (!sketch_.healthy && Holds(kMayStay, kind.name) && draw_.Percent(15) && MayStay(kind, fault))
+    if (!sketch_.healthy && kind.drawing.may_stay && draw_.Percent(15) && MayStay(kind, fault))
       return {};
     Duration most = sketch_.healthy ? kShortOutage : kLongOutage;
-    if (sketch_.healthy && kind.name == "partition") most = kPeersWait;
-    if (sketch_.harmless && kind.name == "nm_restart") most = kRestartOfNm;
+    const FaultDrawing& drawing = kind.drawing;
+    if (sketch_.healthy && drawing.longest_that_is_survived != Duration::zero())
+      most = drawing.longest_that_is_survived;
+    if (sketch_.harmless && drawing.longest_that_costs_time != Duration::zero())
+      most = drawing.longest_that_costs_time;
     const Duration lasts = std::min(SomeTime(10ms, most), most);
     Set(fault, "for", Time(lasts));
     return lasts;
@@ -349,7 +291,7 @@ class FaultDrawer {
   }
 
   bool MayStay(const FaultKind& kind, const Node& fault) {
-    if (!Holds(kTakesNode, kind.name)) return true;
+    if (!kind.drawing.takes_node) return true;
     const bool one_node = fault.FindPath("target.rack") == nullptr;
     if (!one_node || node_stays_away_ || sketch_.nodes_for_ams < 2) return false;
     node_stays_away_ = true;
@@ -357,7 +299,7 @@ class FaultDrawer {
   }
 
   void Param(const FaultKind& kind, const FaultParam& param, Node& fault) {
-    const bool tells = kind.name == "container_lost" || kind.name == "container_exit";
+    const bool tells = param.name == "exit";
     if (!param.required && !tells && draw_.Percent(40)) return;
     std::optional<Node> value;
     switch (param.kind) {
@@ -391,7 +333,8 @@ class FaultDrawer {
         const bool ours = param.name == "message" && draw_.Percent(60);
         value = Text(same ? moment_.message : draw_.Of(ours ? kOurMessages : param.choices));
         // Nothing tells a process that is busy for ever from one that trains: its peers fail.
-        if (sketch_.healthy && kind.name == "hang" && lasts_ > kPeersWait) value = Text("stopped");
+        if (sketch_.healthy && kind.traits.stops_processes && lasts_ > config::kPeersWait)
+          value = Text("stopped");
         break;
       }
       case FaultParamKind::kText:
@@ -406,7 +349,7 @@ class FaultDrawer {
   }
 
   std::int64_t Whole(const FaultKind& kind, const FaultParam& param, const Node& fault) {
-    if (param.name == "exit" && kind.name == "container_lost") {
+    if (param.name == "exit" && kind.traits.loses_containers) {
       static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -106,
                                                           0,    1,    137,  143,  -105, -107};
       if (sketch_.healthy || draw_.Percent(30)) return -100;

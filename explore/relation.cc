@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "config/fault_kinds.h"
 #include "core/policy/table.h"
 #include "explore/amnesia.h"
 #include "explore/failed_effects.h"
@@ -59,6 +60,10 @@ bool HasRandomTimes(const Node& node) {
          std::any_of(node.items.begin(), node.items.end(), HasRandomTimes);
 }
 
+const config::FaultTraits& TraitsOf(const Node& fault) {
+  return config::TraitsOf(TextAt(fault, "kind"));
+}
+
 template <class Predicate>
 bool AnyFault(const Node& document, Predicate is_it) {
   const Node* faults = document.Find("faults");
@@ -73,8 +78,8 @@ bool StrikesAnyNode(const Node& document) {
                         (target->Find("random") != nullptr || target->Find("fraction") != nullptr ||
                          target->Find("rack") != nullptr);
     // The next answers of the ResourceManager: a node may wait for one.
-    const bool any_answer = target == nullptr && TextAt(fault, "kind").starts_with("rm_d");
-    return by_lot || any_answer || groups != nullptr || TextAt(fault, "kind") == "loss";
+    const bool any_answer = target == nullptr && TraitsOf(fault).strikes_answers_of_rm;
+    return by_lot || any_answer || groups != nullptr || TraitsOf(fault).strikes_by_chance;
   });
 }
 
@@ -139,13 +144,11 @@ std::int64_t FaultsAimedAtNodes(const Node& document) {
   const Node* faults = document.Find("faults");
   if (faults == nullptr) return 0;
   return std::count_if(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-    const std::string kind = TextAt(fault, "kind");
     const Node* target = fault.Find("target");
     const bool named =
         target != nullptr && (target->Find("node") != nullptr || target->Find("label") != nullptr);
     // What a node holds beside its target is lost with it.
-    return named || kind.starts_with("node_") || kind.starts_with("nm_") || kind == "slow_node" ||
-           kind.starts_with("gpu_");
+    return named || TraitsOf(fault).strikes_what_nodes_hold;
   });
 }
 
@@ -398,8 +401,7 @@ bool IsShiftedByOthers(const Node& document) {
 /// An AM of a ResourceManager that has restarted waits until as many nodes are back as that counts.
 bool RestartsTheRm(const Node& document) {
   return AnyFault(document, [](const Node& fault) {
-    const std::string kind = TextAt(fault, "kind");
-    return kind == "rm_restart" || kind == "rm_failover";
+    return TraitsOf(fault).rm == config::RmOutage::kRestarts;
   });
 }
 

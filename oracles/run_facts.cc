@@ -5,28 +5,14 @@
 #include <cstdlib>
 #include <utility>
 
+#include "config/fault_kinds.h"
+
 namespace tfyarn::oracles {
 namespace {
 
 bool KilledOnOrder(const ProcessExit& exit) {
   constexpr int kSigkill = 9;
   return exit.stopped_by_agent && exit.signal == kSigkill;
-}
-
-/// Nothing reaches the AM, or nothing that it says, while such a fault is under way.
-bool KeepsNews(const std::string& kind) {
-  static const std::set<std::string> kElsewhere = {
-      "node_crash",       "node_reboot",   "node_decommission", "slow_node",
-      "launch_fail",      "localize_fail", "localize_slow",     "container_exit",
-      "container_signal", "container_oom", "container_vmem",    "container_lost",
-      "preempt",          "hang",          "port_in_use",       "gpu_scarcity",
-      "gpu_lost",         "client_kill",   "client_lost",       "am_crash"};
-  return kElsewhere.count(kind) == 0;
-}
-
-/// Nothing keeps an agent from being heard by the AM that there is.
-bool SparesAgents(const std::string& kind) {
-  return kind == "am_crash" || kind == "client_kill" || kind == "client_lost";
 }
 
 }  // namespace
@@ -79,13 +65,13 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
     Job* job = granted->am ? nullptr : JobOf(granted->job);
     if (job != nullptr && !job->first_grant) job->first_grant = now_;
   } else if (const auto* began = std::get_if<trace::FaultBegan>(&record.fact)) {
-    faults_ = faults_ || !SparesAgents(began->kind);
+    const config::FaultTraits& traits = config::TraitsOf(began->kind);
+    faults_ = faults_ || !traits.spares_agents;
     const bool lasts = began->fault >= lasts_.size() || lasts_[began->fault];
-    if (KeepsNews(began->kind) && lasts) cut_.insert({began->fault, began->instance});
-    if (KeepsNews(began->kind) && !lasts) restored_at_ = now_;
+    if (traits.keeps_news_from_am && lasts) cut_.insert({began->fault, began->instance});
+    if (traits.keeps_news_from_am && !lasts) restored_at_ = now_;
     for (const auto& job : jobs_) {
-      if (job != nullptr && began->kind == "am_pause" &&
-          began->target == "am of " + job->spec->name)
+      if (job != nullptr && traits.stops_am && began->target == "am of " + job->spec->name)
         job->am_stood = {.fault = {began->fault, began->instance}, .since = now_, .until = {}};
     }
   } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,8 +73,9 @@ struct ClientActor : Actor {
   trace::JobIndex job;
   std::optional<yarn::GetApplicationReportResponse> last_report;
   CallId last_poll;
-  std::int32_t lost = 0;          ///< Faults client_lost that last.
-  std::deque<ClientEvent> inbox;  ///< What arrived while it was lost.
+  std::int32_t lost = 0;                 ///< Faults client_lost that last.
+  std::set<std::uint64_t> suspended_by;  ///< Faults, by fault and instance.
+  std::deque<ClientEvent> inbox;         ///< What arrived while it was lost, or stood still.
 };
 
 struct AmActor : Actor {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/fault_kinds.h"
+#include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -37,33 +39,15 @@ std::int32_t TrainingWithout(const JobSpec& job, HoldsBack holds_back) {
   return size;
 }
 
-/// Kinds of faults that strike single nodes or containers: they keep no other from ending,
-/// answering or cleaning up.
-bool StrikesOnlyItsTarget(std::string_view kind) {
-  const auto starts = [kind](std::string_view prefix) {
-    return kind.substr(0, prefix.size()) == prefix;
-  };
-  return starts("node_") || starts("gpu_") || starts("container_") || starts("disk") ||
-         kind == "slow_node" || kind == "launch_fail" || starts("localize_") || kind == "preempt" ||
-         kind == "hang" || kind == "port_in_use";
-}
-
-/// Kinds that go on for ever when no `for` ends them. Others without `for` are over when they have
-/// struck.
-bool GoesOnForEver(std::string_view kind) {
-  return kind == "partition" || kind == "latency" || kind == "loss" || kind == "reorder" ||
-         kind == "rm_pause" || kind == "rm_slow" || kind == "am_pause" ||
-         kind == "nm_heartbeat_loss" || kind == "hdfs_down" || kind == "hdfs_safemode" ||
-         kind == "hdfs_slow" || kind == "hdfs_quota" || kind == "client_suspend";
-}
-
 }  // namespace
 
 std::vector<bool> FaultsThatLast(const config::Scenario& scenario) {
   std::vector<bool> lasts;
   for (const config::FaultSpec& fault : scenario.faults) {
-    lasts.push_back(fault.duration.has_value() || fault.kind == "trace" ||
-                    GoesOnForEver(fault.kind));
+    const config::FaultKind* kind = config::FindFaultKind(fault.kind);
+    TF_CHECK(kind != nullptr);
+    lasts.push_back(fault.duration.has_value() || kind->traits.goes_on_for_ever ||
+                    kind->target == config::FaultTarget::kRecorded);
   }
   return lasts;
 }
@@ -73,7 +57,7 @@ void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
   double slowed = 3 * std::max(scenario.hdfs.latency.a, scenario.hdfs.latency.b);
   bool slows = false;
   for (const config::FaultSpec& fault : scenario.faults) {
-    if (fault.kind != "hdfs_slow") continue;
+    if (!config::TraitsOf(fault.kind).slows_hdfs) continue;
     slows = true;
     const auto factor = fault.numbers.find("factor");
     slowed *= factor == fault.numbers.end() ? 10 : factor->second;
@@ -143,17 +127,17 @@ void Checkers::Books::On(const trace::TrainingPhaseChanged& fact) {
 }
 
 void Checkers::Books::On(const trace::FaultBegan& fact) {
-  const bool wide = !StrikesOnlyItsTarget(fact.kind);
+  const config::FaultTraits& traits = config::TraitsOf(fact.kind);
+  const bool wide = !traits.strikes_only_its_target;
   const std::pair<std::uint32_t, std::uint32_t> instance{fact.fault, fact.instance};
   last_fault_change_ = now_;
   if (wide) WideFaultChanges(fact.fault);
-  if (fact.kind == "rm_restart") rm_restarted_ = now_;
-  if (fact.kind == "am_pause")
-    am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
+  if (traits.rm == config::RmOutage::kRestarts) rm_restarted_ = now_;
+  if (traits.stops_am) am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
-  if (fact.kind == "rm_restart" || fact.kind == "rm_pause") rm_away_.emplace(instance, now_);
-  if (fact.kind == "nm_restart") nm_restarts_.insert(instance);
+  if (traits.rm != config::RmOutage::kNone) rm_away_.emplace(instance, now_);
+  if (traits.takes_nms_away) nm_restarts_.insert(instance);
   if (wide) wide_faults_under_way_.insert(instance);
 }
 

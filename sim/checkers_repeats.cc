@@ -6,6 +6,7 @@
 #include <iterator>
 #include <variant>
 
+#include "config/fault_kinds.h"
 #include "core/model/text.h"
 
 namespace tfyarn::sim {
@@ -471,18 +472,19 @@ namespace {
 
 /// Messages take their time, or an AM stands still, or a NodeManager that is away does not see how
 /// its agents and AMs end.
-bool HoldsUpAms(std::string_view kind) {
-  return kind == "am_pause" || kind == "latency" || kind == "nm_restart";
+bool HoldsUpAgents(const config::FaultTraits& traits) {
+  return traits.takes_nms_away || traits.delays_messages;
 }
-bool HoldsUpAgents(std::string_view kind) {
-  return kind == "nm_restart" || kind == "latency";
+bool HoldsUpAms(const config::FaultTraits& traits) {
+  return traits.stops_am || HoldsUpAgents(traits);
 }
 
 }  // namespace
 
 void RepeatWatch::On(const trace::FaultBegan& fact) {
-  if (HoldsUpAms(fact.kind)) ams_.faults.insert({fact.fault, fact.instance});
-  if (HoldsUpAgents(fact.kind)) agents_.faults.insert({fact.fault, fact.instance});
+  const config::FaultTraits& traits = config::TraitsOf(fact.kind);
+  if (HoldsUpAms(traits)) ams_.faults.insert({fact.fault, fact.instance});
+  if (HoldsUpAgents(traits)) agents_.faults.insert({fact.fault, fact.instance});
 }
 
 void RepeatWatch::On(const trace::FaultEnded& fact) {

@@ -60,7 +60,7 @@ std::vector<CellTable> MakeTables() {
   for (const ProbeSite* probe : AllProbes()) probes.push_back(probe->name());
   std::vector<std::string> kinds;
   for (const config::FaultKind& kind : config::FaultKinds()) {
-    if (kind.name != "trace") kinds.emplace_back(kind.name);  // It strikes as node_crash.
+    if (kind.target != config::FaultTarget::kRecorded) kinds.emplace_back(kind.name);
   }
   std::vector<std::string> with_none = AmStateWords();
   with_none.insert(with_none.begin(), "no-am");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/fault_id.h"
 #include "config/fault_kinds.h"
 #include "core/model/check.h"
 #include "core/model/describe.h"
@@ -17,18 +18,22 @@ namespace {
 /// A law may draw 0; a fault that strikes for ever at one instant would stop time.
 constexpr Duration kShortestInterval = 1ms;
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
+const config::FaultKind& KindOf(const config::FaultSpec& spec) {
+  const config::FaultKind* kind = config::FindFaultKind(spec.kind);
+  TF_CHECK(kind != nullptr);
+  return *kind;
 }
 
-bool IsMessageFault(std::string_view kind) {
-  return kind == "drop" || kind == "delay" || kind == "duplicate";
+/// Single messages, between whom is the target's.
+bool StrikesMessages(const config::FaultKind& kind) {
+  return kind.trap == config::FaultTrap::kMessage && !kind.traits.strikes_answers_of_rm;
 }
 
 /// What a fault without a target strikes, where its kind says so.
-std::vector<Struck> ImpliedBy(std::string_view kind) {
-  if (StartsWith(kind, "rm_")) return {{.kind = StruckKind::kRm}};
-  if (StartsWith(kind, "hdfs_")) return {{.kind = StruckKind::kHdfs}};
+std::vector<Struck> ImpliedBy(const config::FaultKind& kind) {
+  if (kind.target == config::FaultTarget::kRm || kind.traits.strikes_answers_of_rm)
+    return {{.kind = StruckKind::kRm}};
+  if (kind.target == config::FaultTarget::kHdfs) return {{.kind = StruckKind::kHdfs}};
   return {};
 }
 
@@ -55,18 +60,16 @@ void AddTasks(const ClusterView& cluster, const std::string& job, std::vector<St
 }
 
 /// Whether a task or AM that is nowhere is out of reach for faults of that kind.
-bool NeedsPlace(std::string_view name) {
-  const config::FaultKind* kind = config::FindFaultKind(name);
-  if (kind == nullptr) return false;
-  switch (kind->target) {
+bool NeedsPlace(const config::FaultKind& kind) {
+  switch (kind.target) {
     case config::FaultTarget::kNode:
     case config::FaultTarget::kAm:
-    case config::FaultTarget::kNothing:  // Sides of a partition.
+    case config::FaultTarget::kGroups:
       return true;
     case config::FaultTarget::kTask:
-      return name != "port_in_use";
     case config::FaultTarget::kCaller:
-      return name == "latency" || name == "loss";
+      return kind.trap == config::FaultTrap::kNone;
+    case config::FaultTarget::kRecorded:
     case config::FaultTarget::kJob:
     case config::FaultTarget::kRm:
     case config::FaultTarget::kHdfs:
@@ -76,10 +79,10 @@ bool NeedsPlace(std::string_view name) {
 }
 
 /// Takes away what is not there.
-std::vector<Struck> Present(std::vector<Struck> struck, std::string_view kind,
+std::vector<Struck> Present(std::vector<Struck> struck, const config::FaultKind& kind,
                             const ClusterView& cluster) {
   const bool needs_place = NeedsPlace(kind);
-  const bool needs_client = StartsWith(kind, "client_");
+  const bool needs_client = kind.target == config::FaultTarget::kJob;
   std::erase_if(struck, [&](const Struck& one) {
     if (one.kind == StruckKind::kJob) return needs_client && !cluster.HasClient(one.job);
     const bool placed = one.kind == StruckKind::kTask || one.kind == StruckKind::kAm;
@@ -196,7 +199,7 @@ FaultPlan::FaultPlan(const std::vector<config::FaultSpec>& faults, const Cluster
     const auto recorded = outages.find(fault);
     if (recorded != outages.end()) {
       PlanOutages(fault, recorded->second);
-    } else if (faults[fault].kind != "trace") {
+    } else if (KindOf(faults[fault]).target != config::FaultTarget::kRecorded) {
       Plan(fault, seed);
     }
   }
@@ -208,7 +211,7 @@ void FaultPlan::Plan(std::uint32_t fault, std::uint64_t seed) {
   if (spec.when.every && spec.when.per_node) {
     Random draw(seed, "fault/nodes", fault);
     const std::vector<Struck> nodes =
-        spec.target ? Resolve(*spec.target, spec.kind, draw) : Strike(NodesOf({}, cluster_));
+        spec.target ? Resolve(*spec.target, KindOf(spec), draw) : Strike(NodesOf({}, cluster_));
     for (const Struck& struck : nodes) {
       if (struck.node >= 0) AddClock(fault, struck.node, seed);
     }
@@ -327,11 +330,12 @@ std::vector<FaultOrder> FaultPlan::Fire(Instant now) {
 
 void FaultPlan::Begin(const Due& due, std::vector<FaultOrder>& orders) {
   const config::FaultSpec& spec = faults_[due.fault];
+  const config::FaultKind& kind = KindOf(spec);
   FaultOrder order{
-      .fault = due.fault, .instance = instances_[due.fault]++, .kind = spec.kind, .spec = &spec};
+      .fault = due.fault, .instance = instances_[due.fault]++, .kind = &kind, .spec = &spec};
   std::optional<Instant> end;
   if (due.clock == kNoClock) {
-    order.kind = "node_crash";
+    order.kind = &config::KindWith(config::FaultId::kNodeCrash);
     order.struck.push_back({.node = due.trace_node});
     end = due.trace_end;
   } else {
@@ -339,11 +343,10 @@ void FaultPlan::Begin(const Due& due, std::vector<FaultOrder>& orders) {
     if (clock.node >= 0) {
       order.struck.push_back({.node = clock.node});
     } else {
-      order.struck = Present(StruckBy(spec, clock.targets), spec.kind, cluster_);
+      order.struck = Present(StruckBy(spec, clock.targets), kind, cluster_);
     }
     for (const config::Target& group : spec.between) {
-      order.groups.push_back(
-          Present(Resolve(group, spec.kind, clock.targets), spec.kind, cluster_));
+      order.groups.push_back(Present(Resolve(group, kind, clock.targets), kind, cluster_));
     }
     if (spec.duration) end = due.at + clock.lasting.DrawDuration(*spec.duration);
   }
@@ -484,10 +487,11 @@ bool FaultPlan::Observe(Instant now, const trace::AgentOrdered& ordered) {
 // ---------------------------------------------------------------- targets
 
 std::vector<Struck> FaultPlan::StruckBy(const config::FaultSpec& spec, Random& draw) const {
-  return spec.target ? Resolve(*spec.target, spec.kind, draw) : ImpliedBy(spec.kind);
+  const config::FaultKind& kind = KindOf(spec);
+  return spec.target ? Resolve(*spec.target, kind, draw) : ImpliedBy(kind);
 }
 
-std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string_view kind,
+std::vector<Struck> FaultPlan::Resolve(const config::Target& target, const config::FaultKind& kind,
                                        Random& draw) const {
   std::vector<Struck> struck;
   switch (target.kind) {
@@ -497,7 +501,8 @@ std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string
     case config::TargetKind::kAllNodes:
       return Strike(NodesOf(target, cluster_));
     case config::TargetKind::kTask:
-      if (target.task.empty() && (StartsWith(kind, "client_") || IsMessageFault(kind))) {
+      if (target.task.empty() &&
+          (kind.target == config::FaultTarget::kJob || StrikesMessages(kind))) {
         struck.push_back({.kind = StruckKind::kJob, .job = target.name});
       } else if (const Expected<TaskId> task = ParseTaskId(target.task)) {
         const std::optional<std::int32_t> node = cluster_.NodeOfTask(target.name, *task);

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/am.h"
 #include "core/model/ids.h"
@@ -77,7 +78,7 @@ struct FaultOrder {
   std::uint32_t fault = 0;  ///< Position in the scenario.
   std::uint32_t instance =
       0;  ///< Which time this fault strikes, from 0; with `per: node` counted over all nodes.
-  std::string kind;                         ///< The spec's; `node_crash` for a trace of outages.
+  const config::FaultKind* kind = nullptr;  ///< Never null; node_crash for a trace of outages.
   const config::FaultSpec* spec = nullptr;  ///< Parameters. Never null.
   bool begins = true;  ///< False: what began with this fault and instance ends.
   bool lasts = false;  ///< Of a beginning: an order that ends it will follow.
@@ -180,8 +181,8 @@ class FaultPlan {
   bool Observe(Instant now, const trace::AgentTold& told);
   bool Observe(Instant now, const trace::AgentOrdered& ordered);
   [[nodiscard]] const TaskId* TaskIn(const ContainerId& container) const;
-  [[nodiscard]] std::vector<Struck> Resolve(const config::Target& target, std::string_view kind,
-                                            Random& draw) const;
+  [[nodiscard]] std::vector<Struck> Resolve(const config::Target& target,
+                                            const config::FaultKind& kind, Random& draw) const;
   [[nodiscard]] std::vector<Struck> StruckBy(const config::FaultSpec& spec, Random& draw) const;
 
   const std::vector<config::FaultSpec>& faults_;

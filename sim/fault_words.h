@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,14 @@ namespace tfyarn::sim {
 [[nodiscard]] inline std::int32_t PermilleOf(const FaultOrder& order, double otherwise) {
   return std::max(
       1, static_cast<std::int32_t>(std::lround(NumberOf(order, "factor", otherwise) * 1000.0)));
+}
+
+/// How much slower all of these together make it, in permille.
+[[nodiscard]] inline std::int32_t ProductOf(const std::map<std::uint64_t, std::int32_t>& factors) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  std::int64_t product = 1000;
+  for (const auto& [key, permille] : factors) product = std::min(kMost, product * permille / 1000);
+  return static_cast<std::int32_t>(product);
 }
 
 [[nodiscard]] inline std::vector<std::int32_t> NodesOf(const FaultOrder& order) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "config/fault_kinds.h"
 #include "core/journal/journal.h"
 
 namespace tfyarn::sim {
@@ -65,7 +66,7 @@ void TallyBook::Observe(const trace::TraceRecord& record) {
     job.running.erase(running);
   } else if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) {
     // Whatever exit status it gives, also that of a container that the AM gave back.
-    if (fault->kind != "container_lost") return;
+    if (!config::TraitsOf(fault->kind).loses_containers) return;
     for (auto& [index, job] : jobs_) {
       if (fault->target.rfind(job.tally.job + " ", 0) == 0)
         ++job.tally.blows["a container is lost"];

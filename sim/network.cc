@@ -27,15 +27,20 @@ bool Network::Reachable(Place from, Place to) const {
 
 bool Network::Undisturbed(Place a, Place b) const {
   if (LossBetween(a, b) > 0) return false;
-  if (cuts_.empty() && delays_.empty()) return true;
-  return Reachable(a, b) && Reachable(b, a) && ExtraDelay(a, b) == Duration::zero();
+  if (cuts_.empty() && delays_.empty() && disorders_.empty()) return true;
+  return Reachable(a, b) && Reachable(b, a) && ExtraDelay(a, b) == Duration::zero() &&
+         DisorderBetween(a, b) == Duration::zero();
 }
 
 Duration Network::Latency(Place from, Place to, std::uint32_t sender) {
   const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
   const Duration base =
       law.is_constant() && !anew_ ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
-  return base + ExtraDelay(from, to);
+  const Duration disorder = DisorderBetween(from, to);
+  if (disorder == Duration::zero()) return base + ExtraDelay(from, to);
+  const auto most_us = static_cast<std::uint64_t>(disorder / 1us);
+  return base + ExtraDelay(from, to) +
+         std::chrono::microseconds(StreamOf(sender).UniformInt(most_us + 1));
 }
 
 Duration Network::PollRoundTrip(Place from, Place to, std::uint32_t sender) const {
@@ -75,6 +80,14 @@ void Network::RemoveDelay(std::uint64_t key) {
   std::erase_if(delays_, [key](const auto& delay) { return delay.key == key; });
 }
 
+void Network::AddDisorder(std::uint64_t key, std::set<Place> places, Duration most) {
+  disorders_.push_back({.key = key, .places = std::move(places), .amount = most});
+}
+
+void Network::RemoveDisorder(std::uint64_t key) {
+  std::erase_if(disorders_, [key](const auto& disorder) { return disorder.key == key; });
+}
+
 void Network::AddLoss(std::uint64_t key, std::set<Place> places, double probability) {
   losses_.push_back({.key = key, .places = std::move(places), .amount = probability});
 }
@@ -103,6 +116,14 @@ Duration Network::ExtraDelay(Place a, Place b) const {
     if (delay.Touches(a, b)) extra += delay.amount;
   }
   return extra;
+}
+
+Duration Network::DisorderBetween(Place a, Place b) const {
+  Duration most{};
+  for (const auto& disorder : disorders_) {
+    if (disorder.Touches(a, b)) most += disorder.amount;
+  }
+  return most;
 }
 
 Random& Network::StreamOf(std::uint32_t sender) {

@@ -62,6 +62,9 @@ class Network {
   /// message).
   void AddDelay(std::uint64_t key, std::set<Place> places, Duration extra);
   void RemoveDelay(std::uint64_t key);
+  /// Fault `reorder`: each of those takes up to so much longer, at random.
+  void AddDisorder(std::uint64_t key, std::set<Place> places, Duration most);
+  void RemoveDisorder(std::uint64_t key);
   /// Fault `loss`: probability added to every message that touches one of the places (empty: to
   /// every message).
   void AddLoss(std::uint64_t key, std::set<Place> places, double probability);
@@ -85,6 +88,7 @@ class Network {
 
   [[nodiscard]] bool CrossesRacks(Place a, Place b) const;
   [[nodiscard]] Duration ExtraDelay(Place a, Place b) const;
+  [[nodiscard]] Duration DisorderBetween(Place a, Place b) const;
   [[nodiscard]] double LossBetween(Place a, Place b) const;
   [[nodiscard]] Random& StreamOf(std::uint32_t sender);
   [[nodiscard]] Random NewStream(std::string_view name, std::uint32_t sender) const;
@@ -95,6 +99,7 @@ class Network {
   bool anew_ = false;
   std::vector<std::pair<std::uint64_t, Cut>> cuts_;
   std::vector<Extra<Duration>> delays_;
+  std::vector<Extra<Duration>> disorders_;
   std::vector<Extra<double>> losses_;
   std::vector<std::optional<Random>> streams_;  // by sender, made when first drawn from
 };

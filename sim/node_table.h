@@ -15,6 +15,7 @@
 #include "config/scenario.h"
 #include "core/model/ids.h"
 #include "core/model/resource.h"
+#include "core/model/time.h"
 
 namespace tfyarn::sim {
 
@@ -32,15 +33,20 @@ struct NodeInfo {
   Resource now;                         ///< With lost GPUs taken off.
   std::int32_t down = 0;                ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = kFirstPort;  ///< Of those that agents lease; each node begins elsewhere.
-  // What faults do to it; see sim_host_faults_nodes.cc. Faults overlap, so their effects are
+  // What faults do to it; see sim/faults. Faults overlap, so their effects are
   // counted or kept by fault and instance (KeyOf), and each ends what it began.
   std::int32_t pace_permille = 1000;                ///< 2000 = everything takes twice as long.
+  std::int32_t gpu_pace_permille = 1000;            ///< The same for who has GPUs, on top of that.
   std::int32_t localize_permille = 1000;            ///< The same for localisation alone.
   std::map<std::uint64_t, std::int32_t> slowed_by;  ///< Permille; pace_permille is their product.
+  std::map<std::uint64_t, std::int32_t> gpus_slowed_by;      ///< The same for who has GPUs.
   std::map<std::uint64_t, std::int32_t> localize_slowed_by;  ///< The same for localisation alone.
   std::map<std::uint64_t, std::int64_t> gpus_taken_by;       ///< GPUs; `now` is without their sum.
   std::map<std::uint64_t, bool>
       leaving_by;  ///< Takes it out of service; true: at once, or its time of grace is over.
+  std::map<std::uint64_t, std::string> unhealthy_by;   ///< What its health report says.
+  std::map<std::uint64_t, std::string> disks_lost_by;  ///< The error of who would use them.
+  Duration clock_offset{};                             ///< How far its clock is ahead.
   bool restart_nm = false;   ///< It was taken in again; its NM may still hear that it is to stop.
   std::int32_t nm_down = 0;  ///< Faults that keep its NM down.
   std::int32_t muted = 0;    ///< Faults that lose its NM's calls to the RM.

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/launch.h"
 #include "core/trace/digest.h"
@@ -273,55 +274,64 @@ class SimHost : private ClusterView, private WorldView {
   void NoteReachOfDormant();
   [[nodiscard]] bool Reaches(const FaultOrder& order, bool began);
   [[nodiscard]] bool ReachesTask(const FaultOrder& order);
-  void FaultNodeDown(const FaultOrder& order);
-  void FaultDecommission(const FaultOrder& order);
+  [[nodiscard]] bool ReachesSuspendedClient(const FaultOrder& order);
+  /// What a kind of fault does and, when not order.begins, how what it began ends: sim/faults.
+  template <config::FaultId id>
+  void Strike(const FaultOrder& order);
+
+  // ---- sim/faults: what kinds share, and what others ask
+  void SwitchNodes(const FaultOrder& order);
+  void CrashNode(std::int32_t node);
   void OrderDecommission(std::int32_t node);
   void Recommission(std::int32_t node);
   void RestartShutDownNm(std::int32_t node);
-  void FaultSlowNode(const FaultOrder& order);
-  void FaultNmRestart(const FaultOrder& order);
-  void FaultNmMuted(const FaultOrder& order);
-  void FaultLaunch(const FaultOrder& order);
-  void FaultLocalizeSlow(const FaultOrder& order);
-  void FaultGpus(const FaultOrder& order);
-  void FaultRmRestart(const FaultOrder& order);
+  /// `report`: why the node is unhealthy by that fault; empty when it is not any more.
+  void SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report);
+  void TellHealth(std::int32_t node);
+  void SetClocks(const FaultOrder& order);
+  void LoseDisks(const FaultOrder& order, const std::string& error, const std::string& report);
+  /// Why nothing can start on the node; empty while its disks are well.
+  [[nodiscard]] std::string FailureByDisks(std::int32_t node) const;
+  /// What became of a container's process; a NM that is down finds it when it recovers.
+  void TellNmOf(std::int32_t node, fakes::NmEvent event);
+  void ReportMissed(std::int32_t node);
+  void FailStarts(const FaultOrder& order, bool launch);
+  /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
+  [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
+  /// `fails`: under the process that has some.
+  void TakeGpus(const FaultOrder& order, bool fails);
+  void FailGpuProcessOn(std::int32_t node);
+  [[nodiscard]] bool HasGpus(const AgentActor& agent) const;
+  void PaceChanged(std::int32_t node);
+  /// Of the processes of that agent; 2000 = twice as slow.
+  [[nodiscard]] std::int32_t PaceOf(const AgentActor& agent) const;
+  void ReplaceRm(const FaultOrder& order);
   void SetAllocatedAside();
   void AwaitClaims();
   void ForgetUnclaimed();
   void ForgetUnclaimedOn(Place node);
   [[nodiscard]] bool IsRegistered(Place node) const;
-  void FaultRmPause(const FaultOrder& order);
-  void FaultHdfs(const FaultOrder& order);
-  void FaultAmCrash(const FaultOrder& order);
-  void FaultAmPause(const FaultOrder& order);
+  [[nodiscard]] std::vector<AmActor*> AmsOf(const FaultOrder& order);
   void PauseAm(AmActor& am, bool paused);
-  void FaultClient(const FaultOrder& order);
+  [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
   void ReturnClients(std::uint64_t fault);
-  void KeepForNextClient(ClientActor& client, ClientEvent event);
-  void FaultProcess(const FaultOrder& order);
-  void FaultContainerKilled(const FaultOrder& order);
-  void FaultPreempt(const FaultOrder& order);
-  void FaultHang(const FaultOrder& order);
-  void FaultPortInUse(const FaultOrder& order);
-  void FaultPartition(const FaultOrder& order);
-  void FaultLatency(const FaultOrder& order);
-  void FaultLoss(const FaultOrder& order);
-  void FaultMessage(const FaultOrder& order);
-  void CrashNode(std::int32_t node);
-  void EndNm(NmActor& nm);
-  /// What runs in the container is gone, and its node forgets it.
-  void EndContainer(const ContainerId& id);
-  /// How a container's process ended; a NM that is down finds it when it recovers.
-  void TellNmOf(std::int32_t node, fakes::NmEvent event);
-  void ReportMissed(std::int32_t node);
-  void FailGpuProcessOn(std::int32_t node);
-  void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
-  /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
-  [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
-  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order);
-  [[nodiscard]] std::vector<ContainerId> ContainersOn(std::int32_t node) const;
+  void GoOn(ClientActor& client);
+  void KeepForLater(ClientActor& client, ClientEvent event);
+  void EndProcesses(const FaultOrder& order, const ProcessExit& exit);
+  void EndContainers(const FaultOrder& order, std::int32_t exit_status,
+                     const std::string& diagnostics);
+  void DelayMessages(const FaultOrder& order);
+  void SingleOut(const FaultOrder& order, MessageFaults::Rule rule);
   [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
   void TellWorkloadsOfCuts();
+
+  // ---- sim_host_ends.cc
+  [[nodiscard]] std::vector<ContainerId> ContainersOn(std::int32_t node) const;
+  /// What runs in the container is gone, and its node forgets it.
+  void EndContainer(const ContainerId& id);
+  void EndNm(NmActor& nm);
+  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order);
+  void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
 
   // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers
   // compare)

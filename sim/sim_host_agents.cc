@@ -198,7 +198,7 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
                                                 .process = order.process,
                                                 .spec = order.spec,
                                                 .host = nodes_[agent.place].id.host,
-                                                .pace_permille = nodes_[agent.place].pace_permille,
+                                                .pace_permille = PaceOf(agent),
                                                 .port_taken = port_taken,
                                                 .should_listen = order.should_listen},
                                  *outputs);

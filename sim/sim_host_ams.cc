@@ -65,7 +65,8 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   StepAm(am, AmStarted{.attempt = am.attempt,
                        .container = container,
                        .address = {.host = nodes_[node].id.host, .port = kAmPort},
-                       .wall = WallNow(),
+                       .wall = std::chrono::time_point_cast<WallTime::duration>(
+                           WallNow() + nodes_[node].clock_offset),
                        .nodes = job.facts.nodes,
                        .queue_maximum = job.facts.queue_maximum,
                        .maximum_container = job.facts.maximum_container});

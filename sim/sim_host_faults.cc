@@ -1,13 +1,10 @@
-// SimHost and faults: which effect each kind of fault has. When and whom it strikes is the plan's
-// (fault_plan.h); what users may write is config/fault_kinds.h. The effects themselves are in
-// sim_host_faults_{nodes,masters,tasks,network}.cc; a kind that needs an end has both halves in one
-// function.
+// SimHost and faults: they are told and carried out as the plan orders. When and whom they strike
+// is the plan's (fault_plan.h); what users may write is config/fault_kinds.h; what each kind does
+// is in sim/faults.
 #include <algorithm>
-#include <array>
 
-#include "core/model/check.h"
 #include "sim/coverage.h"
-#include "sim/sim_host.h"
+#include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
 
@@ -46,7 +43,7 @@ void SimHost::Cover(const FaultOrder& order) {
   if (met.empty()) {
     for (const auto& [index, job] : jobs_) meet(*job);
   }
-  options_.coverage->FaultStrikes(now_, order.kind, instance, order.lasts, met);
+  options_.coverage->FaultStrikes(now_, order.kind->name, instance, order.lasts, met);
 }
 
 void SimHost::CarryOut(const FaultOrder& order) {
@@ -54,57 +51,20 @@ void SimHost::CarryOut(const FaultOrder& order) {
   if (order.begins) {
     Trace(trace::FaultBegan{.fault = order.fault,
                             .instance = order.instance,
-                            .kind = order.kind,
+                            .kind = order.kind->name,
                             .target = DescribeStruck(order, *this)});
   } else {
     Trace(trace::FaultEnded{.fault = order.fault, .instance = order.instance});
   }
-  using Effect = void (SimHost::*)(const FaultOrder&);
-  struct Kind {
-    std::string_view name;
-    Effect effect;
-  };
-  static constexpr std::array<Kind, 36> kKinds{{{"node_crash", &SimHost::FaultNodeDown},
-                                                {"node_reboot", &SimHost::FaultNodeDown},
-                                                {"trace", &SimHost::FaultNodeDown},
-                                                {"node_decommission", &SimHost::FaultDecommission},
-                                                {"slow_node", &SimHost::FaultSlowNode},
-                                                {"nm_restart", &SimHost::FaultNmRestart},
-                                                {"nm_heartbeat_loss", &SimHost::FaultNmMuted},
-                                                {"launch_fail", &SimHost::FaultLaunch},
-                                                {"localize_fail", &SimHost::FaultLaunch},
-                                                {"localize_slow", &SimHost::FaultLocalizeSlow},
-                                                {"rm_restart", &SimHost::FaultRmRestart},
-                                                {"rm_pause", &SimHost::FaultRmPause},
-                                                {"rm_drop_response", &SimHost::FaultMessage},
-                                                {"rm_duplicate_response", &SimHost::FaultMessage},
-                                                {"am_crash", &SimHost::FaultAmCrash},
-                                                {"am_pause", &SimHost::FaultAmPause},
-                                                {"container_exit", &SimHost::FaultProcess},
-                                                {"container_signal", &SimHost::FaultProcess},
-                                                {"container_oom", &SimHost::FaultProcess},
-                                                {"container_vmem", &SimHost::FaultContainerKilled},
-                                                {"container_lost", &SimHost::FaultContainerKilled},
-                                                {"preempt", &SimHost::FaultPreempt},
-                                                {"hang", &SimHost::FaultHang},
-                                                {"port_in_use", &SimHost::FaultPortInUse},
-                                                {"client_kill", &SimHost::FaultClient},
-                                                {"client_lost", &SimHost::FaultClient},
-                                                {"gpu_scarcity", &SimHost::FaultGpus},
-                                                {"gpu_lost", &SimHost::FaultGpus},
-                                                {"partition", &SimHost::FaultPartition},
-                                                {"latency", &SimHost::FaultLatency},
-                                                {"loss", &SimHost::FaultLoss},
-                                                {"drop", &SimHost::FaultMessage},
-                                                {"delay", &SimHost::FaultMessage},
-                                                {"duplicate", &SimHost::FaultMessage},
-                                                {"hdfs_down", &SimHost::FaultHdfs},
-                                                {"hdfs_safemode", &SimHost::FaultHdfs}}};
-  for (const Kind& kind : kKinds) {
-    if (kind.name == order.kind) return (this->*kind.effect)(order);
+  switch (order.kind->id) {
+#define TF_STRIKES(Name) \
+  case FaultId::k##Name: \
+    return Strike<FaultId::k##Name>(order);
+    TF_FAULTS_THAT_STRIKE(TF_STRIKES)
+#undef TF_STRIKES
+    case FaultId::kTrace:
+      return;  // Its outages come as node_crash.
   }
-  TF_CHECK(order.kind == "hdfs_slow" || order.kind == "hdfs_quota");
-  FaultHdfs(order);
 }
 
 }  // namespace tfyarn::sim

@@ -10,17 +10,18 @@
 namespace tfyarn::sim {
 namespace {
 
-/// Lies in wait for what comes: whether something came is known later.
-bool IsTrap(std::string_view kind) {
-  return kind == "launch_fail" || kind == "localize_fail" || kind == "port_in_use" ||
-         kind == "drop" || kind == "delay" || kind == "duplicate" || kind == "rm_drop_response" ||
-         kind == "rm_duplicate_response";
-}
-
-const char* NothingCame(std::string_view kind) {
-  if (kind == "launch_fail" || kind == "localize_fail") return "nothing was started there";
-  if (kind == "port_in_use") return "no process of it started";
-  return "no such message came";
+const char* NothingCame(config::FaultTrap trap) {
+  switch (trap) {
+    case config::FaultTrap::kStart:
+      return "nothing was started there";
+    case config::FaultTrap::kProcess:
+      return "no process of it started";
+    case config::FaultTrap::kMessage:
+      return "no such message came";
+    case config::FaultTrap::kNone:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -32,8 +33,10 @@ std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
   for (std::uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     if (struck[i]) continue;
     const config::FaultSpec& fault = scenario_.faults[i];
-    const bool trap = fault_present_[i] && IsTrap(fault.kind);
-    const char* why = trap                  ? NothingCame(fault.kind)
+    const config::FaultKind* kind = config::FindFaultKind(fault.kind);
+    TF_CHECK(kind != nullptr);
+    const bool trap = fault_present_[i] && kind->trap != config::FaultTrap::kNone;
+    const char* why = trap                  ? NothingCame(kind->trap)
                       : fault_began_[i]     ? "what it names was not there"
                       : fault.when.moment() ? "what it waits for did not come"
                                             : "the run ended before it";
@@ -69,45 +72,59 @@ void SimHost::NoteReachOfDormant() {
 /// What another fault has taken away is not reached: a fault that takes it away as well is, once it
 /// alone does. `began`: its effect is there already.
 bool SimHost::Reaches(const FaultOrder& order, bool began) {
-  if (IsTrap(order.kind)) return false;
-  const config::FaultKind* kind = config::FindFaultKind(order.kind);
-  TF_CHECK(kind != nullptr);
+  const config::FaultKind& kind = *order.kind;
+  if (kind.trap != config::FaultTrap::kNone) return false;
+  if (kind.needs == config::FaultNeeds::kRm && rm_ == nullptr) return false;
   const auto is_up = [this](const Struck& one) {
     return one.node < 0 || nodes_[one.node].down == 0;
   };
   const std::int32_t own = began ? 1 : 0;
-  switch (kind->target) {
-    case config::FaultTarget::kNode: {
+  switch (kind.target) {
+    case config::FaultTarget::kNode:
       // An order to the ResourceManager, wherever the node is.
-      if (order.kind == "node_decommission") return rm_ != nullptr;
-      const bool takes_down = order.kind == "node_crash" || order.kind == "node_reboot";
+      if (kind.needs == config::FaultNeeds::kRm) return true;
       return std::any_of(order.struck.begin(), order.struck.end(), [&](const Struck& one) {
-        return takes_down ? nodes_[one.node].down == own : is_up(one);
+        return kind.traits.takes_nodes_down ? nodes_[one.node].down == own : is_up(one);
       });
-    }
     case config::FaultTarget::kCaller:
       return order.struck.empty() || std::any_of(order.struck.begin(), order.struck.end(), is_up);
-    case config::FaultTarget::kNothing:
+    case config::FaultTarget::kGroups:
       return std::all_of(order.groups.begin(), order.groups.end(),
                          [&](const std::vector<Struck>& group) {
                            return std::any_of(group.begin(), group.end(), is_up);
                          });
     case config::FaultTarget::kRm:
-      return order.kind == "rm_restart" ? rm_downs_ == own : rm_ != nullptr && rm_pauses_ == own;
+      switch (kind.traits.rm) {
+        case config::RmOutage::kRestarts:
+          return rm_downs_ == own;
+        case config::RmOutage::kStandsStill:
+          return rm_ != nullptr && rm_pauses_ == own;
+        case config::RmOutage::kNone:
+          return true;
+      }
+      return false;
     case config::FaultTarget::kTask:
       return !began && ReachesTask(order);
-    case config::FaultTarget::kAm:
     case config::FaultTarget::kJob:
+      return kind.needs != config::FaultNeeds::kSuspendedClient ||
+             (!began && ReachesSuspendedClient(order));
+    case config::FaultTarget::kAm:
+      return !began || kind.needs != config::FaultNeeds::kRm;
     case config::FaultTarget::kHdfs:
+    case config::FaultTarget::kRecorded:
       return true;
   }
   return true;
 }
 
+bool SimHost::ReachesSuspendedClient(const FaultOrder& order) {
+  const std::vector<ClientActor*> clients = ClientsOf(order);
+  return std::any_of(clients.begin(), clients.end(),
+                     [](const ClientActor* client) { return !client->suspended_by.empty(); });
+}
+
 bool SimHost::ReachesTask(const FaultOrder& order) {
-  const bool needs_process =
-      order.kind != "container_vmem" && order.kind != "container_lost" && order.kind != "preempt";
-  if (order.kind == "preempt" && rm_ == nullptr) return false;
+  const bool needs_process = order.kind->needs == config::FaultNeeds::kProcess;
   const std::vector<AgentActor*> agents = AgentsOf(order);
   return std::any_of(agents.begin(), agents.end(), [&](const AgentActor* agent) {
     if (!needs_process) return true;

@@ -80,7 +80,7 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
 }
 
 void SimHost::StepClient(ClientActor& client, ClientEvent event) {
-  if (client.paused) return KeepForNextClient(client, std::move(event));
+  if (client.paused) return KeepForLater(client, std::move(event));
   CatchUp(client);
   std::vector<ClientAction> actions;
   client.machine->Step(now_, event, actions);

@@ -2,6 +2,8 @@
 // process between two of its actions.
 #include <utility>
 
+#include "config/fault_id.h"
+#include "config/fault_kinds.h"
 #include "sim/behavior.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
@@ -19,8 +21,8 @@ void SimHost::TellOfDamage(const Actor& actor, const Sabotage& damage) {
       .fault = fault,
       .instance = 0,
       .kind = !dies ? "sabotage"
-              : am  ? "am_crash"
-                    : "container_lost",
+              : am  ? config::KindWith(config::FaultId::kAmCrash).name
+                    : config::KindWith(config::FaultId::kContainerLost).name,
       .target = job != jobs_.end() && dies ? "am of " + job->second->name : ToString(damage)});
   After(dies ? Duration::zero() : kRpcTimeout,
         [this, fault] { Trace(trace::FaultEnded{.fault = fault, .instance = 0}); });

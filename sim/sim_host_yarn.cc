@@ -141,6 +141,7 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
   NmActor& nm = *actor;
   actors_.push_back(std::move(actor));
   StepNm(nm, fakes::NmStarted{});
+  if (!nodes_[node].unhealthy_by.empty()) TellHealth(node);
 }
 
 void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
@@ -241,6 +242,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
                                            scenario_.hdfs.bandwidth_bps));
   time = time / 1000 * nodes_[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
+  if (failure.empty()) failure = FailureByDisks(nm.place);
   if (failure.empty()) failure = MissingFile(order.context);
   if (!failure.empty() && job != nullptr)
     job->localized.erase({container.application_attempt.application, nm.place});
@@ -292,6 +294,11 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   After(delay, [this, node = nm.place, container = order.container,
                 context = std::move(order.context)] {
     if (!containers_.contains(container)) return;
+    if (const std::string failure = FailureByDisks(node); !failure.empty()) {
+      return TellNmOf(node, fakes::LaunchFailed{.container = container,
+                                                .exit_status = container_exit::kDisksFailed,
+                                                .diagnostics = failure});
+    }
     if (const std::string failure = LaunchFailure(node, /*localize=*/false); !failure.empty()) {
       return TellNmOf(node, fakes::LaunchFailed{
                                 .container = container, .exit_status = 1, .diagnostics = failure});

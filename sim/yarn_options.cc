@@ -51,6 +51,7 @@ fakes::NmOptions NmOptionsOf(const config::YarnSpec& yarn, const NodeInfo& node,
       std::chrono::microseconds(random.UniformInt(period_us == 0 ? 1 : period_us));
   options.sigkill_delay = yarn.sigkill_delay;
   options.work_preserving_restart = yarn.work_preserving_restart;
+  options.clock_offset = node.clock_offset;
   return options;
 }
 

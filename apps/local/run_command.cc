@@ -14,6 +14,7 @@
 #include "apps/local/local_run.h"
 #include "apps/process_environment.h"
 #include "config/fault_file.h"
+#include "config/fault_kinds.h"
 #include "hosts/local/last_watcher.h"
 #include "hosts/local/machine.h"
 
@@ -73,14 +74,15 @@ std::optional<std::vector<config::FaultSpec>> LoadFaults(const RunArguments& arg
     cli::Explain(faults.error());
     return std::nullopt;
   }
-  const bool fills =
-      std::any_of(faults->begin(), faults->end(),
-                  [](const config::FaultSpec& fault) { return fault.kind == "hdfs_quota"; });
-  const auto room =
-      fills ? hosts::Ballast::Check(arguments.out.empty() ? "." : arguments.out) : Expected<void>();
-  if (room) return std::move(*faults);
-  cli::Complain(fmt::format("{}: hdfs_quota: {}", arguments.faults, room.error().message));
-  return std::nullopt;
+  for (const config::FaultSpec& fault : *faults) {
+    const config::FaultKind* kind = config::FindFaultKind(fault.kind);
+    if (kind == nullptr || kind->here.effect != config::RealEffect::kFillDisk) continue;
+    const auto room = hosts::Ballast::Check(arguments.out.empty() ? "." : arguments.out);
+    if (room) continue;
+    cli::Complain(fmt::format("{}: {}: {}", arguments.faults, fault.kind, room.error().message));
+    return std::nullopt;
+  }
+  return std::move(*faults);
 }
 
 /// What the tasks want, and what the machine has.

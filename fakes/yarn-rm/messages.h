@@ -83,9 +83,19 @@ struct PreemptContainer {
   Duration notice{};
 };
 
+/// The RM loses what it has of that attempt's registration; the next call of its AM says so.
+struct ForgetRegistration {
+  ApplicationAttemptId attempt;
+};
+/// The AMRM token that the attempt has is too old from now on.
+struct ExpireAmRmToken {
+  ApplicationAttemptId attempt;
+};
+
 using RmEvent =
     std::variant<RmCall, NmAnswered, RmDeadlineReached, AmHeartbeatsElided, NodeHeartbeatsElided,
-                 AmVouched, NodeVouched, DecommissionNode, RecommissionNode, PreemptContainer>;
+                 AmVouched, NodeVouched, DecommissionNode, RecommissionNode, PreemptContainer,
+                 ForgetRegistration, ExpireAmRmToken>;
 
 struct RmReply {
   std::uint64_t id = 0;

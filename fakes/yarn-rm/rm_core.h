@@ -54,6 +54,8 @@ class RmCore {
   void On(const DecommissionNode& order) { nodes_.Decommission(order); }
   void On(const RecommissionNode& order) { nodes_.Recommission(order); }
   void On(const PreemptContainer& order) { applications_.Preempt(order); }
+  void On(const ForgetRegistration& order) { masters_.Forget(order); }
+  void On(const ExpireAmRmToken& order) { masters_.Expire(order); }
 
   template <class Request>
   [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const Request& request) {

@@ -35,7 +35,8 @@ std::optional<RpcError> RmMasterService::CheckMaster(const RmCall& call,
   }
   RmAttempt& attempt = application->attempt;
   if (call.token.kind != yarn::TokenKind::kNone) {
-    if (!records_.amrm_key.Accepts(call.token.key_id) || !IsAmRmTokenOf(call.token, id)) {
+    if (!records_.amrm_key.Accepts(call.token.key_id) || attempt.amrm_token_expired ||
+        !IsAmRmTokenOf(call.token, id)) {
       TF_PROBE("yarn/bad-amrm-token");
       return RpcError{.code = RpcErrorCode::kInvalidToken,
                       .message = "Invalid AMRMToken from " + ToString(id)};
@@ -46,6 +47,24 @@ std::optional<RpcError> RmMasterService::CheckMaster(const RmCall& call,
   }
   attempt.last_heard = records_.now;
   return std::nullopt;
+}
+
+void RmMasterService::Forget(const ForgetRegistration& order) {
+  RmApplication* application = records_.Find(order.attempt.application);
+  if (application == nullptr || application->attempt.id != order.attempt) return;
+  RmAttempt& attempt = application->attempt;
+  if (attempt.state != AttemptState::kRunning || !attempt.registered) return;
+  TF_PROBE("yarn/registration-is-forgotten");
+  attempt.registered = false;
+  out_.NewsFor(*application);
+}
+
+void RmMasterService::Expire(const ExpireAmRmToken& order) {
+  RmApplication* application = records_.Find(order.attempt.application);
+  if (application == nullptr || application->attempt.id != order.attempt) return;
+  TF_PROBE("yarn/amrm-token-expires");
+  application->attempt.amrm_token_expired = true;
+  out_.NewsFor(*application);
 }
 
 yarn::RmResponse RmMasterService::Answer(const RmCall& call,

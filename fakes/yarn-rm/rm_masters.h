@@ -28,6 +28,8 @@ class RmMasterService {
   [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::AllocateRequest& request);
   [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
                                         const yarn::FinishApplicationMasterRequest& request);
+  void Forget(const ForgetRegistration& order);
+  void Expire(const ExpireAmRmToken& order);
 
  private:
   // ------------------------------------------------------------ rm_masters.cc

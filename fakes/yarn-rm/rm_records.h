@@ -74,6 +74,7 @@ struct RmAttempt {
   Instant last_heard{};
   bool vouched = false;
   std::optional<Instant> watched_until;
+  bool amrm_token_expired = false;
   std::uint32_t amrm_key_used = 0;  ///< Key of the token that the AM last showed.
   std::map<std::int32_t, std::uint32_t> nm_tokens_sent;  ///< Node -> key.
   std::uint64_t launch_call = 0;                         ///< Of the RmCallNm that is awaited.

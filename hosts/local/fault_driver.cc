@@ -7,11 +7,14 @@
 #include <chrono>
 #include <utility>
 
+#include "config/fault_kinds.h"
 #include "config/names.h"
 #include "hosts/runtime/clock.h"
 
 namespace tfyarn::hosts {
 namespace {
+
+using config::RealEffect;
 
 /// How often the recordings are read; a state counts from its own time, not from when it is seen.
 constexpr Duration kLook = 10ms;
@@ -19,6 +22,11 @@ constexpr Duration kLook = 10ms;
 constexpr Duration kLookForPort = 1ms;
 /// An agent that has no port by then keeps the AM waiting no longer.
 constexpr Duration kPortPatience = 5s;
+
+RealEffect EffectOf(const config::FaultSpec& spec) {
+  const config::FaultKind* kind = config::FindFaultKind(spec.kind);
+  return kind == nullptr ? RealEffect::kNone : kind->here.effect;
+}
 
 double NumberOf(const config::FaultSpec& spec, const std::string& name) {
   const auto number = spec.numbers.find(name);
@@ -122,7 +130,7 @@ std::vector<TaskId> FaultDriver::Struck(const config::FaultSpec& spec) const {
 std::string FaultDriver::Describe(const config::FaultSpec& spec) const {
   if (!spec.target || spec.target->kind == config::TargetKind::kHdfs) return "hdfs";
   if (spec.target->kind == config::TargetKind::kAm) return "am of " + job_;
-  if (spec.kind == "client_kill") return job_;
+  if (EffectOf(spec) == RealEffect::kKillJob) return job_;
   std::string text;
   for (const TaskId& task : Struck(spec))
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", job_, ToString(task));
@@ -142,37 +150,51 @@ std::optional<pid_t> FaultDriver::MasterProcess() const {
 // ---------------------------------------------------------------- what
 
 void FaultDriver::Begin(std::uint32_t fault, const config::FaultSpec& spec) {
-  if (spec.kind == "port_in_use") return (void)wanted_ports_.insert(spec.target->task);
-  if (spec.kind == "client_kill") return world_.kill_job();
-  if (spec.kind == "hdfs_quota") return Fill(fault, spec);
-  if (spec.kind == "am_crash" || spec.kind == "am_pause") return HurtMaster(fault, spec);
-  for (const TaskId& task : Struck(spec)) HurtTask(fault, spec, task);
+  switch (EffectOf(spec)) {
+    case RealEffect::kNone:
+      return;
+    case RealEffect::kTakePort:
+      return (void)wanted_ports_.insert(spec.target->task);
+    case RealEffect::kKillJob:
+      return world_.kill_job();
+    case RealEffect::kFillDisk:
+      return Fill(fault, spec);
+    case RealEffect::kKillAm:
+      if (const auto master = MasterProcess()) (void)::kill(*master, SIGKILL);
+      return;
+    case RealEffect::kStopAm:
+      return StopMaster(fault);
+    case RealEffect::kKillAgent:
+    case RealEffect::kSignalProcess:
+    case RealEffect::kStopProcesses:
+    case RealEffect::kPreempt:
+      for (const TaskId& task : Struck(spec)) {
+        if (const auto agent = AgentOf(task)) HurtTask(fault, spec, task, *agent);
+      }
+      return;
+  }
 }
 
-void FaultDriver::HurtTask(std::uint32_t fault, const config::FaultSpec& spec, const TaskId& task) {
-  const auto agent = AgentOf(task);
-  if (!agent) return;
-  if (spec.kind == "container_lost") {
-    (void)::kill(*agent, SIGKILL);
-  } else if (spec.kind == "container_signal") {
-    const auto process = TaskProcessOf(*agent);
+void FaultDriver::HurtTask(std::uint32_t fault, const config::FaultSpec& spec, const TaskId& task,
+                           pid_t agent) {
+  const RealEffect effect = EffectOf(spec);
+  if (effect == RealEffect::kKillAgent) {
+    (void)::kill(agent, SIGKILL);
+  } else if (effect == RealEffect::kSignalProcess) {
+    const auto process = TaskProcessOf(agent);
     if (process) SignalExactly(*process, static_cast<int>(NumberOf(spec, "signal")));
-  } else if (spec.kind == "hang") {
-    Stop(fault, TaskTreeOf(*agent));
-    Stop(fault, TaskTreeOf(*agent));  // Whom they started in the meantime.
-  } else if (spec.kind == "preempt") {
+  } else if (effect == RealEffect::kStopProcesses) {
+    Stop(fault, TaskTreeOf(agent));
+    Stop(fault, TaskTreeOf(agent));  // Whom they started in the meantime.
+  } else if (effect == RealEffect::kPreempt) {
     world_.preempt(*places_.ContainerOf(task), FromSeconds(NumberOf(spec, "notice")));
   }
 }
 
-void FaultDriver::HurtMaster(std::uint32_t fault, const config::FaultSpec& spec) {
+void FaultDriver::StopMaster(std::uint32_t fault) {
   const auto master = MasterProcess();
   if (!master) return;
-  if (spec.kind == "am_crash") {
-    (void)::kill(*master, SIGKILL);
-  } else if (const auto process = agent_host::ReadProcess(*master)) {
-    Stop(fault, {*process});
-  }
+  if (const auto process = agent_host::ReadProcess(*master)) Stop(fault, {*process});
 }
 
 void FaultDriver::Stop(std::uint32_t fault, const Processes& processes) {

@@ -73,8 +73,9 @@ class FaultDriver {
   [[nodiscard]] std::optional<pid_t> AgentOf(const TaskId& task) const;
   [[nodiscard]] std::optional<pid_t> MasterProcess() const;
 
-  void HurtTask(std::uint32_t fault, const config::FaultSpec& spec, const TaskId& task);
-  void HurtMaster(std::uint32_t fault, const config::FaultSpec& spec);
+  void HurtTask(std::uint32_t fault, const config::FaultSpec& spec, const TaskId& task,
+                pid_t agent);
+  void StopMaster(std::uint32_t fault);
   void Stop(std::uint32_t fault, const Processes& processes);
   void Fill(std::uint32_t fault, const config::FaultSpec& spec);
 

@@ -144,6 +144,19 @@ Times ClientExits(const SmallRun& run) {
   });
 }
 
+/// What true clocks showed when the run began.
+WallTime SimulatedStart() {
+  const auto& started = std::get<AmStarted>(
+      std::get<trace::AmTold>(
+          std::find_if(Undisturbed().records().begin(), Undisturbed().records().end(),
+                       [](const trace::TraceRecord& record) {
+                         return std::holds_alternative<trace::AmTold>(record.fact);
+                       })
+              ->fact)
+          .event);
+  return started.wall - 10s;
+}
+
 struct Row {
   std::string kind;
   std::string shows;
@@ -221,6 +234,49 @@ const std::vector<Row>& Rows() {
                         25, 1e9) &&
                 run.job().restarts.task + run.job().restarts.gang > 0;
        }},
+      {"node_unhealthy",
+       "what runs there ends, and nothing starts until the last of the faults has ended",
+       {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
+        "kind: node_unhealthy, at: 25s, target: {node: n-3}, for: 2s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {20}, 1.1) &&
+                Near(Heard(run, "n-3", NodeState::kUnhealthy), {20}, 1.1) &&
+                Near(First(run.When<trace::ContainerGone>(), 20), 22, 2.1) &&
+                Near(First(Heard(run, "n-3", NodeState::kRunning), 21), 70, 2.1);
+       }},
+      {"node_unhealthy",
+       "a NodeManager that registers anew says it again",
+       {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
+        "kind: rm_restart, at: 30s, for: 5s", "kind: nm_restart, at: 31s, target: {node: n-3}"},
+       [](const SmallRun& run) {
+         return Within(First(Heard(run, "n-3", NodeState::kUnhealthy), 35), 41, 44) &&
+                Within(First(Heard(run, "n-3", NodeState::kRunning), 60), 70, 72.1);
+       }},
+      {"disk_full",
+       "nothing is fetched until the last of the faults has ended",
+       {"kind: disk_full, when: {job: a, state: allocating}, target: nodes, noticed: 1h, for: 10s",
+        "kind: disk_full, when: {job: a, state: allocating}, target: nodes, noticed: 1h, for: 2s"},
+       [](const SmallRun& run) { return Within(First(Launches(run), 1), 10.7, 60); }},
+      {"disk_full",
+       "what runs goes on until it is noticed",
+       {"kind: disk_full, at: 20s, target: {node: n-3}, noticed: 15s, for: 60s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {35}, 1.1) &&
+                Near(Heard(run, "n-3", NodeState::kUnhealthy), {35}, 1.1) &&
+                Near(First(Heard(run, "n-3", NodeState::kRunning), 21), 80, 2.1);
+       }},
+      {"disks_failed",
+       "what was fetched before cannot be launched",
+       {"kind: disks_failed, at: 1800ms, target: nodes, noticed: 1h, for: 10s"},
+       [](const SmallRun& run) { return !Freed(run, -101).empty(); }},
+      {"disks_failed",
+       "what runs goes on until it is noticed",
+       {"kind: disks_failed, at: 20s, target: {node: n-3}, noticed: 15s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {35}, 1.1) &&
+                Heard(run, "n-3", NodeState::kUnhealthy).size() == 1 &&
+                First(Heard(run, "n-3", NodeState::kRunning), 21) < 0;
+       }},
       {"slow_node",
        "factors multiply while faults overlap",
        {"kind: slow_node, at: 22s, target: {node: n-1}, factor: 2, for: 40s",
@@ -295,6 +351,22 @@ const std::vector<Row>& Rows() {
          });
          return again.size() >= 2 && Within(again.back(), 40, 52);
        }},
+      {"rm_failover",
+       "no RM answers until the last of the faults has ended",
+       {"kind: rm_failover, at: 20s, for: 20s", "kind: rm_restart, at: 25s, for: 2s"},
+       [](const SmallRun& run) {
+         const Times again = run.Ordered<CallRm>([](const CallRm& call) {
+           return std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request);
+         });
+         return again.size() >= 2 && Within(again.back(), 40, 52);
+       }},
+      {"rm_slow",
+       "a call and its answer take longer while the faults last",
+       {"kind: rm_slow, at: 0s, delay: 2s, for: 1m", "kind: rm_slow, at: 0s, delay: 1s, for: 1ms"},
+       [](const SmallRun& run) {
+         // The client's two calls are before it.
+         return Within(First(run.When<trace::ContainerGranted>()), 10, 14.2);
+       }},
       {"rm_pause",
        "the RM answers when the last of the faults has ended",
        {"kind: rm_pause, at: 20s, for: 20s", "kind: rm_pause, at: 25s, for: 2s",
@@ -311,6 +383,22 @@ const std::vector<Row>& Rows() {
        {"kind: rm_duplicate_response, method: RegisterApplicationMaster"},
        [](const SmallRun& run) {
          return Answered<yarn::RegisterApplicationMasterResponse>(run).size() == 2;
+       }},
+      {"am_resync",
+       "the AM registers again, and keeps what it has",
+       {"kind: am_resync, at: 30s, target: {am: a}"},
+       [](const SmallRun& run) {
+         const Times again = run.Ordered<CallRm>([](const CallRm& call) {
+           return std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request);
+         });
+         return again.size() == 2 && Within(again.back(), 30, 31.5) && Near(Late(run), 0);
+       }},
+      {"token_expiry",
+       "the AM ends, and another attempt takes over",
+       {"kind: token_expiry, at: 30s, target: {am: a}"},
+       [](const SmallRun& run) {
+         const Times starts = run.Told<AmStarted>();
+         return starts.size() == 2 && Within(starts[1], 30, 36) && run.job().am_attempts == 2;
        }},
       {"am_crash",
        "another attempt takes over",
@@ -421,6 +509,23 @@ const std::vector<Row>& Rows() {
        [](const SmallRun& run) {
          return ClientExits(run).empty() && run.job().status == JobStatus::kSucceeded;
        }},
+      {"client_suspend",
+       "the client says nothing until the last of the faults has ended, and then goes on",
+       {"kind: client_suspend, at: 100s, target: {job: a}, for: 60s",
+        "kind: client_suspend, at: 110s, target: {job: a}, for: 5s"},
+       [](const SmallRun& run) { return Near(ClientExits(run), {160}, 1); }},
+      {"client_suspend",
+       "an order of the user waits for it",
+       {"kind: client_suspend, at: 20s, target: {job: a}, for: 30s",
+        "kind: client_kill, at: 30s, target: {job: a}"},
+       [](const SmallRun& run) {
+         return Near(First(run.When<trace::ApplicationEnded>()), 50, 0.5);
+       }},
+      {"client_resume",
+       "the client goes on before the fault has ended",
+       {"kind: client_resume, at: 140s, target: {job: a}",
+        "kind: client_suspend, at: 100s, target: {job: a}, for: 600s"},
+       [](const SmallRun& run) { return Near(ClientExits(run), {140}, 1); }},
       {"gpu_scarcity",
        "no fault's end brings back what another takes",
        {"kind: gpu_scarcity, at: 20s, target: {node: n-2}, for: 40s",
@@ -435,6 +540,12 @@ const std::vector<Row>& Rows() {
          return Near(ExitsWithCode(run, 1), {30}, 0.01) && Near(Capacities(run, 1), {30}) &&
                 Near(Capacities(run, 2), {50});
        }},
+      {"gpu_slow",
+       "factors multiply, with those of the node too",
+       {"kind: gpu_slow, at: 22s, target: {node: n-1}, factor: 2, for: 40s",
+        "kind: gpu_slow, at: 32s, target: {node: n-1}, factor: 1.5, for: 10s",
+        "kind: slow_node, at: 32s, target: {node: n-1}, factor: 2, for: 10s"},
+       [](const SmallRun& run) { return Near(Late(run), 23.33); }},
       {"partition",
        "one group alone is cut off until the last of the faults has ended",
        {"kind: partition, at: 20s, between: [{node: n-3}], for: 50s",
@@ -459,6 +570,15 @@ const std::vector<Row>& Rows() {
        [](const SmallRun& run) {
          return Near(First(Heard(run, "n-3", NodeState::kLost)), 30, 2.1) &&
                 Within(First(Heard(run, "n-3", NodeState::kRunning), 21), 70, 92);
+       }},
+      {"reorder",
+       "what was sent later arrives first",
+       {"kind: reorder, at: 60s, target: {job: a}, by: 20s, for: 30s",
+        "kind: container_exit, at: 61s, target: {job: a}, exit: 7"},
+       [](const SmallRun& run) {
+         const Times sent = Sent<ProcessEnded>(run);
+         return Within(First(Arrived<ProcessEnded>(run), 61), 61.01, 81) &&
+                Near(First(sent, 60), 61);
        }},
       {"drop",
        "the sender says it again",
@@ -504,6 +624,30 @@ const std::vector<Row>& Rows() {
        {"kind: hdfs_quota, at: 1s, bytes: 0B, for: 30s",
         "kind: hdfs_quota, at: 1s, bytes: 1GiB, for: 1s"},
        [](const SmallRun& run) { return Within(First(run.Told<JournalAppended>(), 1), 31, 62); }},
+      {"clock_skew",
+       "nothing starts on a node whose clock says that tokens are too old, until all is right",
+       {"kind: clock_skew, at: 700ms, target: nodes, offset: 9m, for: 40s",
+        "kind: clock_skew, at: 700ms, target: nodes, offset: 2m, for: 20s"},
+       [](const SmallRun& run) { return Within(First(Launches(run), 1), 20, 60); }},
+      {"clock_skew",
+       "an ApplicationMaster dates by the clock of its node",
+       {"kind: clock_skew, at: 0s, target: nodes, offset: 9m, direction: back"},
+       [](const SmallRun& run) {
+         return run.Told<AmStarted>(
+                       [](const AmStarted& started) { return started.wall < SimulatedStart(); })
+                    .size() == 1;
+       }},
+      {"clock_jump",
+       "the next ApplicationMaster dates by another clock",
+       {"kind: clock_jump, at: 30s, target: nodes, offset: 1h, direction: back",
+        "kind: clock_jump, at: 31s, target: nodes, offset: 5m",
+        "kind: am_crash, at: 35s, target: {am: a}"},
+       [](const SmallRun& run) {
+         return run.Told<AmStarted>([](const AmStarted& started) {
+                     return started.wall < SimulatedStart() - 50min;
+                   })
+                    .size() == 1;
+       }},
       {"trace",
        "a node is down while any of its sources is",
        {"kind: trace, format: lanl, file: t.csv, system: 2"},

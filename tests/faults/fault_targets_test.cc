@@ -87,8 +87,13 @@ std::string Parameters(const config::FaultKind& kind) {
       {"rm_duplicate_response", ", count: 40"},
       {"loss", ", loss: 1"},
       {"latency", ", delay: 2s"},
+      {"reorder", ", by: 4s"},
       {"partition", ""},
       {"container_exit", ", exit: 9"},
+      {"clock_skew", ", offset: 20m"},
+      {"clock_jump", ", offset: 20m"},
+      {"disk_full", ", noticed: 1s"},
+      {"disks_failed", ", noticed: 1s"},
       {"hdfs_slow", ", factor: 300"}};
   const auto found = more.find(kind.name);
   return found == more.end() ? "" : found->second;
@@ -172,7 +177,10 @@ bool Loads(const std::string& fault) {
 TEST(FaultTargetsTest, FormsThatNameTheSameStrikeTheSame) {
   const std::string undisturbed = Story({});
   for (const config::FaultKind& kind : config::FaultKinds()) {
-    if (kind.target == config::FaultTarget::kNothing) continue;
+    if (kind.target == config::FaultTarget::kGroups ||
+        kind.target == config::FaultTarget::kRecorded ||
+        kind.needs == config::FaultNeeds::kSuspendedClient)
+      continue;
     std::size_t compared = 0;
     bool shows = false;
     for (const Forms& forms : AllForms(kind)) {
@@ -197,8 +205,9 @@ TEST(FaultTargetsTest, FormsThatNameTheSameStrikeTheSame) {
 /// A target that every fault of the kind may have: the plainest.
 std::string PlainTarget(const config::FaultKind& kind) {
   // Another fault may move a task to another node, and these leave the nodes up.
-  static const std::set<std::string> everywhere = {
-      "slow_node", "launch_fail", "localize_fail", "localize_slow", "drop", "delay", "duplicate"};
+  static const std::set<std::string> everywhere = {"slow_node",   "clock_skew",    "gpu_slow",
+                                                   "launch_fail", "localize_fail", "localize_slow",
+                                                   "drop",        "delay",         "duplicate"};
   if (everywhere.contains(kind.name)) return "nodes";
   switch (kind.target) {
     case config::FaultTarget::kNode:
@@ -211,7 +220,8 @@ std::string PlainTarget(const config::FaultKind& kind) {
       return "{am: a}";
     case config::FaultTarget::kRm:
     case config::FaultTarget::kHdfs:
-    case config::FaultTarget::kNothing:
+    case config::FaultTarget::kGroups:
+    case config::FaultTarget::kRecorded:
       return "";
   }
   return "";
@@ -235,9 +245,9 @@ std::vector<const config::FaultKind*> KindsThatLast() {
 /// Two of these together do more than one, or are declared once more; fault_effects_test.cc has
 /// rows for that.
 const std::set<std::string>& Adding() {
-  static const std::set<std::string> kinds = {"slow_node",    "localize_slow", "latency",
-                                              "delay",        "duplicate",     "hdfs_slow",
-                                              "gpu_scarcity", "gpu_lost"};
+  static const std::set<std::string> kinds = {
+      "slow_node",  "localize_slow", "latency", "delay",        "duplicate", "hdfs_slow",
+      "clock_skew", "reorder",       "rm_slow", "gpu_scarcity", "gpu_lost",  "gpu_slow"};
   return kinds;
 }
 
@@ -271,6 +281,7 @@ bool LeavesNothingTo(const std::string& kind, const std::string& other) {
   static const std::set<std::pair<std::string, std::string>> pairs = {
       {"hang", "node_decommission"},
       {"hang", "gpu_lost"},
+      {"client_suspend", "client_lost"},
       {"localize_slow", "node_decommission"}};  // The files are on the other node by then.
   return pairs.contains({kind, other});
 }
@@ -309,8 +320,9 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
 /// What these name is there; it may be that no machine calls it, or that a second answer says
 /// nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
-  static const std::set<std::string> kinds = {"slow_node", "localize_slow", "rm_pause",
-                                              "rm_duplicate_response"};
+  static const std::set<std::string> kinds = {
+      "clock_skew", "gpu_slow",      "disk_full", "disks_failed",         "node_unhealthy",
+      "slow_node",  "localize_slow", "rm_pause",  "rm_duplicate_response"};
   return kinds.contains(kind.name) || kind.target == config::FaultTarget::kHdfs;
 }
 

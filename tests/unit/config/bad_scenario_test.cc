@@ -123,8 +123,6 @@ const Case kAdded[] = {
      {"6:17: there is no fault of kind `node_crsh` | `tfsim faults` lists them | did you mean "
       "`node_crash`?"}},
     {"faults: [{at: 1s}]\n", {"6:10: `kind` is missing in fault | wants kind of fault"}},
-    {"faults: [{kind: clock_skew, at: 1s}]\n",
-     {"6:17: faults of kind `clock_skew` come in a later version"}},
     {"faults: [{kind: node_crash, target: nodes}]\n",
      {"6:10: nothing says when the fault happens | give `at`, `when` or `every`"}},
     {"faults: [{kind: node_crash, at: 1s, every: 1h, target: nodes}]\n",

@@ -51,11 +51,13 @@ TEST(FaultFileTest, EveryKindThatThisMachineKnowsIsReadAsInAScenario) {
 }
 
 TEST(FaultFileTest, WhatOneMachineCannotDoIsAnErrorThatListsWhatItCan) {
-  EXPECT_THAT(Errors("{kind: node_crash, at: 1s, target: {node: n-1}}"),
-              ElementsAre("2:10: faults of kind `node_crash` cannot be made real on one machine | "
-                          "allowed: am_crash, am_pause, container_signal, container_lost, preempt, "
-                          "hang, port_in_use, client_kill, hdfs_quota | `tfsim run` simulates the "
-                          "others"));
+  EXPECT_THAT(
+      Errors("{kind: node_crash, at: 1s, target: {node: n-1}}"),
+      ElementsAre("2:10: faults of kind `node_crash` cannot be made real on one machine: this "
+                  "machine is one node, and the run ends with it | "
+                  "allowed: am_crash, am_pause, container_signal, container_lost, preempt, "
+                  "hang, port_in_use, client_kill, hdfs_quota | `tfsim run` simulates the "
+                  "others"));
 }
 
 TEST(FaultFileTest, WhatIsRandomOrComesAgainIsForTheSimulator) {

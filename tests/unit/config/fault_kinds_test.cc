@@ -47,14 +47,24 @@ TEST(FaultKindsTest, NamesAreOnceAndDocumented) {
     for (const FaultParam& param : kind.params)
       EXPECT_FALSE(param.doc.empty()) << kind.name << "." << param.name;
   }
-  for (const std::string& later : LaterFaultKinds()) {
-    EXPECT_TRUE(names.insert(later).second) << later;
-    EXPECT_EQ(FindFaultKind(later), nullptr);
-    EXPECT_THAT(
-        ScenarioErrors(With("{kind: " + later + ", at: 1s}")),
-        testing::ElementsAre("4:17: faults of kind `" + later + "` come in a later version"));
-  }
   EXPECT_EQ(names.size(), 51U);
+}
+
+// A kind says what this machine does, or why it does nothing.
+TEST(FaultKindsTest, EachIsMadeRealOrSaysWhyNot) {
+  for (const FaultKind& kind : FaultKinds()) {
+    EXPECT_EQ(kind.here.effect == RealEffect::kNone, !kind.here.why_not.empty()) << kind.name;
+    EXPECT_EQ(&KindWith(kind.id), &kind);
+  }
+}
+
+// What a run's trace calls a fault need not be a kind: such a one may do anything.
+TEST(FaultKindsTest, OfAnUnknownFaultTheWorstIsAssumed) {
+  const FaultTraits& traits = TraitsOf("sabotage");
+  EXPECT_FALSE(traits.strikes_only_its_target);
+  EXPECT_TRUE(traits.keeps_news_from_am);
+  EXPECT_FALSE(traits.spares_agents);
+  EXPECT_TRUE(TraitsOf("slow_node").strikes_only_its_target);
 }
 
 TEST(FaultKindsTest, ParametersAreInBaseUnits) {

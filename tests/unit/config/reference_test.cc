@@ -145,7 +145,6 @@ TEST(SchemaTest, ItIsJsonWhoseReferencesExist) {
 TEST(FaultKindsTextTest, ListsAllOfThem) {
   const std::string text = FaultKindsText();
   EXPECT_THAT(text, HasSubstr("node_crash\n  Nodes stop"));
-  EXPECT_THAT(text, HasSubstr("In a later version: node_unhealthy"));
 }
 
 }  // namespace

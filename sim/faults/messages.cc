@@ -1,0 +1,81 @@
+// Single messages that are lost, late or doubled.
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sim/faults/effects.h"
+
+namespace tfyarn::sim {
+
+namespace {
+
+/// Messages by their own name.
+MessageFaults::Rule ByName(const FaultOrder& order, MessageEffect effect) {
+  MessageFaults::Rule rule;
+  rule.message = WordOf(order, "message", "");
+  rule.effect = effect;
+  rule.first = static_cast<std::int64_t>(NumberOf(order, "nth", 1));
+  if (rule.first == 0) rule.first = 1, rule.count = 0;
+  rule.delay = SecondsToDuration(NumberOf(order, "delay", 0));
+  return rule;
+}
+
+/// Answers of the RM, by the name of the call.
+MessageFaults::Rule AnswersOfRm(const FaultOrder& order, MessageEffect effect) {
+  MessageFaults::Rule rule;
+  const std::string method = WordOf(order, "method", "any");
+  rule.message = (method == "any" ? "*" : method) + "Response";
+  rule.effect = effect;
+  rule.count = static_cast<std::int64_t>(NumberOf(order, "count", 1));
+  return rule;
+}
+
+}  // namespace
+
+void SimHost::SingleOut(const FaultOrder& order, MessageFaults::Rule rule) {
+  DisturbAllLinks();
+  if (!order.begins) {
+    message_faults_.Remove(KeyOf(order));
+    return RestoreAllLinks();
+  }
+  rule.key = KeyOf(order);
+  for (const Struck& struck : order.struck) {
+    MessageFaults::Rule one = rule;
+    if (struck.kind == StruckKind::kNode) {
+      one.places = {struck.node};
+    } else {
+      one.job = struck.job;
+      one.task = struck.task;
+    }
+    message_faults_.Add(std::move(one));
+  }
+  if (order.struck.empty() && !order.spec->target) message_faults_.Add(std::move(rule));
+  RestoreAllLinks();
+}
+
+template <>
+void SimHost::Strike<FaultId::kDrop>(const FaultOrder& order) {
+  SingleOut(order, ByName(order, MessageEffect::kDrop));
+}
+
+template <>
+void SimHost::Strike<FaultId::kDelay>(const FaultOrder& order) {
+  SingleOut(order, ByName(order, MessageEffect::kDelay));
+}
+
+template <>
+void SimHost::Strike<FaultId::kDuplicate>(const FaultOrder& order) {
+  SingleOut(order, ByName(order, MessageEffect::kDuplicate));
+}
+
+template <>
+void SimHost::Strike<FaultId::kRmDropResponse>(const FaultOrder& order) {
+  SingleOut(order, AnswersOfRm(order, MessageEffect::kDrop));
+}
+
+template <>
+void SimHost::Strike<FaultId::kRmDuplicateResponse>(const FaultOrder& order) {
+  SingleOut(order, AnswersOfRm(order, MessageEffect::kDuplicate));
+}
+
+}  // namespace tfyarn::sim

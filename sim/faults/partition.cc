@@ -1,0 +1,61 @@
+// Groups that cannot talk to each other.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/faults/effects.h"
+
+namespace tfyarn::sim {
+
+template <>
+void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
+  DisturbAllLinks();
+  if (order.begins) {
+    Cut cut;
+    if (!order.groups.empty()) cut.from = PlacesOf(order.groups[0]);
+    for (std::size_t i = 1; i < order.groups.size(); ++i) cut.to.merge(PlacesOf(order.groups[i]));
+    // An empty `to` would cut off every place, but no group of those named is anywhere.
+    if (order.groups.size() > 1 && cut.to.empty()) cut.from.clear();
+    const std::string direction = WordOf(order, "direction", "both");
+    cut.forward = direction != "backward";
+    cut.backward = direction != "forward";
+    network_.AddCut(KeyOf(order), std::move(cut));
+  } else {
+    network_.RemoveCut(KeyOf(order));
+  }
+  TellWorkloadsOfCuts();
+  RestoreAllLinks();
+}
+
+std::vector<PeerCut> SimHost::PeerCuts() const {
+  std::vector<PeerCut> cuts;
+  for (const auto& [key, cut] : network_.cuts()) {
+    PeerCut peers;
+    for (const Place place : cut.from) {
+      if (place >= 0) peers.from.insert(nodes_[place].id.host);
+    }
+    for (const Place place : cut.to) {
+      if (place >= 0) peers.to.insert(nodes_[place].id.host);
+    }
+    // A group of masters only cuts no peer from another.
+    if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
+    cuts.push_back(std::move(peers));
+  }
+  return cuts;
+}
+
+void SimHost::TellWorkloadsOfCuts() {
+  std::vector<std::uint32_t> indices;
+  for (const auto& [index, job] : jobs_) indices.push_back(index);
+  std::sort(indices.begin(), indices.end());
+  for (const std::uint32_t index : indices) {
+    JobRt& job = *jobs_.at(index);
+    std::vector<WorkloadOutput> outputs;
+    job.workload->CutsChanged(now_, PeerCuts(), outputs);
+    HandleWorkload(job, outputs);
+  }
+}
+
+}  // namespace tfyarn::sim

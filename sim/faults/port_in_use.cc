@@ -1,0 +1,18 @@
+// Ports that another program has.
+#include <cstdint>
+
+#include "sim/faults/effects.h"
+
+namespace tfyarn::sim {
+
+template <>
+void SimHost::Strike<FaultId::kPortInUse>(const FaultOrder& order) {
+  const auto count = static_cast<std::int32_t>(NumberOf(order, "count", 1));
+  for (const Struck& struck : order.struck) {
+    StolenPort& stolen = stolen_ports_[{struck.job, struck.task}];
+    stolen.starts += count;
+    stolen.by.insert(order.fault);
+  }
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,56 @@
+// Processes on nodes that train slower: all of them, or those that have GPUs.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/faults/effects.h"
+
+namespace tfyarn::sim {
+
+template <>
+void SimHost::Strike<FaultId::kSlowNode>(const FaultOrder& order) {
+  for (const std::int32_t node : NodesOf(order)) {
+    NodeInfo& info = nodes_[node];
+    if (order.begins) {
+      info.slowed_by[KeyOf(order)] = PermilleOf(order, 4);
+    } else {
+      info.slowed_by.erase(KeyOf(order));
+    }
+    info.pace_permille = ProductOf(info.slowed_by);
+    PaceChanged(node);
+  }
+}
+
+template <>
+void SimHost::Strike<FaultId::kGpuSlow>(const FaultOrder& order) {
+  for (const std::int32_t node : NodesOf(order)) {
+    NodeInfo& info = nodes_[node];
+    if (order.begins) {
+      info.gpus_slowed_by[KeyOf(order)] = PermilleOf(order, 4);
+    } else {
+      info.gpus_slowed_by.erase(KeyOf(order));
+    }
+    info.gpu_pace_permille = ProductOf(info.gpus_slowed_by);
+    PaceChanged(node);
+  }
+}
+
+void SimHost::PaceChanged(std::int32_t node) {
+  for (const ContainerId& id : ContainersOn(node)) {
+    const AgentActor* agent = AgentOf(id);
+    if (agent == nullptr) continue;
+    JobRt& job = *jobs_.at(agent->job.value);
+    std::vector<WorkloadOutput> outputs;
+    job.workload->PaceChanged(now_, id, PaceOf(*agent), outputs);
+    HandleWorkload(job, outputs);
+  }
+}
+
+std::int32_t SimHost::PaceOf(const AgentActor& agent) const {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const NodeInfo& node = nodes_[agent.place];
+  const std::int64_t gpus = HasGpus(agent) ? node.gpu_pace_permille : 1000;
+  return static_cast<std::int32_t>(std::min(kMost, node.pace_permille * gpus / 1000));
+}
+
+}  // namespace tfyarn::sim
