@@ -44,15 +44,6 @@
 
 namespace tfyarn::sim {
 
-struct ContainerHash {
-  std::size_t operator()(const ContainerId& id) const {
-    std::uint64_t h = static_cast<std::uint64_t>(id.application_attempt.application.id);
-    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.application_attempt.attempt);
-    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.id);
-    return static_cast<std::size_t>(h ^ (h >> 32));
-  }
-};
-
 class SimHost : private ClusterView, private WorldView {
  public:
   SimHost(const config::Scenario& scenario, const RunOptions& options);
@@ -366,7 +357,7 @@ class SimHost : private ClusterView, private WorldView {
   std::optional<fakes::RmStateStore> rm_store_;
   bool rm_paused_ = false;
   /// Granted by the RM and not freed, as the trace has it; outlives an RM.
-  boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
+  boost::unordered_flat_set<ContainerId> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
   std::map<Place, std::vector<ContainerId>> unclaimed_;
   Instant claims_end_;                        ///< A node that has not come back by then is lost.
@@ -384,7 +375,7 @@ class SimHost : private ClusterView, private WorldView {
 
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
-  boost::unordered_flat_map<ContainerId, ContainerRt, ContainerHash> containers_;
+  boost::unordered_flat_map<ContainerId, ContainerRt> containers_;
   boost::unordered_flat_map<ApplicationId, std::uint32_t> job_of_application_;
   boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
       jobs_;  ///< Living ones, by JobIndex.
