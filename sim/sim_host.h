@@ -340,7 +340,6 @@ class SimHost : private ClusterView, private WorldView {
   /// lower has had its turn, even in an ordinary event that a late one brought about.
   std::uint64_t passed_rank_ = 0;
   std::uint64_t events_ = 0;
-  bool stopped_ = false;
 
   EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
                       ///< bits above.
