@@ -2,7 +2,7 @@
 //
 // Everything wrong with a file is found at once (20 errors at most, sorted by place); nothing is
 // half loaded. What a field means, which values it takes and what it is when left out is said in
-// one place, the field table (table.h), and decoding, errors, `explain`, the JSON Schema and the
+// one place, the field table (record.h), and decoding, errors, `explain`, the JSON Schema and the
 // reference pages are all read from there.
 #pragma once
 

@@ -1,5 +1,6 @@
 // Invariants of the ApplicationMaster's and the client's conduct: one-attempt, final-once,
-// after-final, budgets, excluded-nodes, good-citizen.
+// after-final, budgets, excluded-nodes, good-citizen, and what one-owner says of the containers
+// that an AM starts.
 #include <algorithm>
 
 #include "core/model/probe.h"

@@ -87,16 +87,6 @@ __extension__ using Area = __int128;
 /// From an exit to the verdict that it leads to, at most: a payment may leave the window meanwhile.
 constexpr Duration kDecisionTakes = 2min;
 
-struct HashContainer {
-  std::size_t operator()(const ContainerId& id) const {
-    auto mixed = static_cast<std::uint64_t>(id.id) * 0x9E3779B97F4A7C15ULL;
-    mixed ^=
-        static_cast<std::uint64_t>(id.application_attempt.application.id) * 0xC2B2AE3D27D4EB4FULL;
-    mixed ^= static_cast<std::uint64_t>(id.application_attempt.attempt) << 32;
-    return static_cast<std::size_t>(mixed ^ mixed >> 29);
-  }
-};
-
 /// By fault of `scenario`: whether it goes on after it has struck, to an end that the trace shows
 /// or to the run's. Where not, the trace shows no end of it.
 std::vector<bool> FaultsThatLast(const config::Scenario& scenario);
@@ -538,7 +528,7 @@ class Checkers::Books {
   Duration hdfs_slowed_{};  ///< Where faults slow it down: how long a few calls may take.
   std::vector<NodeBook> nodes_;
   std::map<NodeId, std::uint32_t> node_index_;
-  boost::unordered_flat_map<ContainerId, ContainerBook, HashContainer> containers_;
+  boost::unordered_flat_map<ContainerId, ContainerBook> containers_;
   std::map<std::uint32_t, JobBook> jobs_;
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>>
       specs_;  ///< Of jobs that are about to be created.

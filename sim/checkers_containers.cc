@@ -1,5 +1,5 @@
-// Invariants of containers and nodes: capacity, one-owner, released-once, and the first half of
-// gang-start and gpu-seconds.
+// Invariants of containers and nodes: capacity, one-owner, released-once. Counts what is held
+// of a gang, for all that judge gangs, and the GPUs in use, for gpu-seconds.
 #include <algorithm>
 
 #include "core/model/exit.h"

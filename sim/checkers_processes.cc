@@ -1,5 +1,5 @@
 // Invariants of user processes: gang-start, one-spec, own-address, the agents' side of one-owner
-// and after-final.
+// and after-final, the nodes' side of budgets.
 #include <algorithm>
 #include <utility>
 

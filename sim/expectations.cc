@@ -35,8 +35,8 @@ std::optional<std::uint32_t> FaultNamed(std::string_view after) {
   if (after.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
   std::uint32_t index = 0;
   const char* end = after.data() + after.size();
-  const auto [stopped, error] = std::from_chars(after.data() + kPrefix.size(), end, index);
-  if (error != std::errc{} || stopped != end) return std::nullopt;
+  const auto [rest, error] = std::from_chars(after.data() + kPrefix.size(), end, index);
+  if (error != std::errc{} || rest != end) return std::nullopt;
   return index;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/model/check.h"
+#include "core/model/random_stream.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -57,13 +58,7 @@ double Random::UniformPositive() {
 }
 
 std::uint64_t Random::UniformInt(std::uint64_t n) {
-  TF_CHECK(n >= 1);
-  // The part of the range of Next that n does not divide is thrown away.
-  const std::uint64_t excess = (0 - n) % n;
-  while (true) {
-    const std::uint64_t drawn = Next();
-    if (drawn >= excess) return drawn % n;
-  }
+  return UniformBelow(n, [this] { return Next(); });
 }
 
 bool Random::Chance(double probability) {

@@ -3,7 +3,8 @@
 // A stream is keyed by (seed, name, entity): "latency" of sender 7 draws the same numbers however
 // many other senders there are, and whatever they draw. The n-th number of a stream is a pure
 // function of key and n (Philox4x64-10, Salmon et al. 2011), so a stream is a small value that can
-// be copied and made again.
+// be copied and made again. Machines draw from core/model's RandomStream, which is another
+// generator: it knows no entity and no law.
 //
 // No std::*_distribution: their results differ between libraries. The laws are written out in
 // random.cc over IEEE double arithmetic and libm's log, exp, pow and cos; what may differ in the

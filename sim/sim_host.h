@@ -45,15 +45,6 @@
 
 namespace tfyarn::sim {
 
-struct ContainerHash {
-  std::size_t operator()(const ContainerId& id) const {
-    std::uint64_t h = static_cast<std::uint64_t>(id.application_attempt.application.id);
-    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.application_attempt.attempt);
-    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.id);
-    return static_cast<std::size_t>(h ^ (h >> 32));
-  }
-};
-
 class SimHost : private ClusterView, private WorldView {
  public:
   SimHost(const config::Scenario& scenario, const RunOptions& options);
@@ -359,7 +350,6 @@ class SimHost : private ClusterView, private WorldView {
   /// lower rank has had its turn, even in an ordinary event that a late one brought about.
   std::uint64_t passed_rank_ = 0;
   std::uint64_t events_ = 0;
-  bool stopped_ = false;
 
   EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
                       ///< bits above.
@@ -376,7 +366,7 @@ class SimHost : private ClusterView, private WorldView {
   std::optional<fakes::RmStateStore> rm_store_;
   bool rm_paused_ = false;
   /// Granted by the RM and not freed, as the trace has it; outlives an RM.
-  boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
+  boost::unordered_flat_set<ContainerId> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
   std::map<Place, std::vector<ContainerId>> unclaimed_;
   Instant claims_end_;                        ///< A node that has not come back by then is lost.
@@ -394,7 +384,7 @@ class SimHost : private ClusterView, private WorldView {
 
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
-  boost::unordered_flat_map<ContainerId, ContainerRt, ContainerHash> containers_;
+  boost::unordered_flat_map<ContainerId, ContainerRt> containers_;
   boost::unordered_flat_map<ApplicationId, std::uint32_t> job_of_application_;
   boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
       jobs_;  ///< Living ones, by JobIndex.

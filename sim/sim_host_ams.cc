@@ -1,6 +1,7 @@
 // SimHost and ApplicationMasters: their processes, what they say to the RM, to NodeManagers and to
 // agents, and their journal and address in HDFS.
 #include <algorithm>
+#include <boost/mp11/algorithm.hpp>
 #include <utility>
 
 #include "core/model/check.h"
@@ -112,10 +113,7 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
 }
 
 void SimHost::HandleAm(AmActor& am, AmAction& action) {
-  std::visit(Overloaded{// What the AM announces for the trace.
-                        Ignore<GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,
-                               TaskAttemptEnded, RestartDecided, VerdictReached, Note, NodesAwaited,
-                               PortUseFound, RestartTakenOver>{},
+  std::visit(Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
                         [&](ReadJournal&) { ReadJournalFor(am); },
                         [&](AppendJournal& append) {
                           if (damage_ != nullptr) am.damaged_appends[append.seq] = damage_;

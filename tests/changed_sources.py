@@ -46,6 +46,15 @@ class Change:
         return "" if count == 1 else f"its old text occurs {count} times in {self.file}, not once"
 
 
+def texts_with(changes, root):
+    """Source -> its text below `root` with all the changes."""
+    texts = {}
+    for change in changes:
+        before = texts.get(change.file) or (root / change.file).read_text(encoding="utf-8")
+        texts[change.file] = change.apply(before)
+    return texts
+
+
 def limit():
     """For preexec_fn: a changed program must not take the machine's memory, nor leave a core."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))

@@ -25,7 +25,7 @@
 
 namespace tfyarn::client {
 
-/// Exit codes of the client process; those of the command line (docs/cli.md).
+/// Exit codes of the client process; those of the command line (`tfyarn help exit-codes`).
 namespace exit_code {
 inline constexpr std::int32_t kSucceeded = 0;
 inline constexpr std::int32_t kRefused =

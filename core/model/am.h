@@ -5,6 +5,8 @@
 // account of what it decided, for the trace.
 #pragma once
 
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/list.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -267,9 +269,14 @@ struct Note {
 };
 BOOST_DESCRIBE_STRUCT(Note, (), (text))
 
-using AmAction = std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
-                              SendToAgent, ExitAm, JobStateChanged, GangCompleted, GangReleased,
-                              SpecAssembled, TaskAttemptStarted, TaskAttemptEnded, RestartDecided,
-                              VerdictReached, Note, NodesAwaited, PortUseFound, RestartTakenOver>;
+using AmOrders = boost::mp11::mp_list<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm,
+                                      CallHdfs, SendToAgent, ExitAm>;
+/// The account: a host records them, as it does every action, and has nothing to carry out.
+using AmAnnouncements =
+    boost::mp11::mp_list<JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
+                         TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached, Note,
+                         NodesAwaited, PortUseFound, RestartTakenOver>;
+using AmAction =
+    boost::mp11::mp_rename<boost::mp11::mp_append<AmOrders, AmAnnouncements>, std::variant>;
 
 }  // namespace tfyarn

@@ -3,8 +3,8 @@
 //
 // A job as the core and its documents know it holds no secret value: `config` puts stars in place
 // of the values of variables whose names look secret, and those of `secrets` it never reads. The
-// values travel apart (hosts/runtime/secret_values.h), to the one place that starts a task's
-// process.
+// values travel apart, in the credentials of a YARN application or in the environment of this
+// machine's agents, to the one place that starts a task's process.
 #pragma once
 
 #include <map>

@@ -3,8 +3,6 @@
 #include <Random123/philox.h>
 #include <xxhash.h>
 
-#include "core/model/check.h"
-
 namespace tfyarn {
 
 RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
@@ -22,14 +20,7 @@ std::uint64_t RandomStream::Next() {
 }
 
 std::uint64_t RandomStream::Below(std::uint64_t bound) {
-  TF_CHECK(bound > 0);
-  // The last, incomplete block of `bound` numbers is thrown away, so that every number is equally
-  // likely.
-  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
-  while (true) {
-    const std::uint64_t draw = Next();
-    if (draw < limit) return draw % bound;
-  }
+  return UniformBelow(bound, [this] { return Next(); });
 }
 
 Duration RandomStream::Between(Duration low, Duration high) {

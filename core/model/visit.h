@@ -2,6 +2,7 @@
 // listed, so that a new alternative fails to compile until its author has decided about it.
 #pragma once
 
+#include <boost/mp11/list.hpp>
 #include <utility>
 
 namespace tfyarn {
@@ -16,6 +17,10 @@ template <class... T>
 struct Ignore : IgnoreOne<T>... {
   using IgnoreOne<T>::operator()...;
 };
+
+/// Does nothing with each type of a list (mp_list).
+template <class List>
+using IgnoreAll = boost::mp11::mp_rename<List, Ignore>;
 
 template <class... F>
 struct Overloaded : F... {

@@ -3,7 +3,7 @@
 // Up to five sources speak about one end: our own orders, YARN's reasons for killing a container,
 // the agent's report of its process, YARN's plain exit status, and silence. They disagree often (a
 // process killed for its node's sake reports 137), so they are weighed by a fixed order. Not here:
-// what to do about it (policy.h). The order is that of the predecessors' tables, see
+// what to do about it (engine.h). The order is that of the predecessors' tables, see
 // docs/policies.md.
 #pragma once
 

@@ -136,8 +136,8 @@ void IpcServer::Core::Connection::Start() {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
   handshake_.expires_after(kHandshake);
-  handshake_.async_wait([self = shared_from_this()](const error_code& stopped) {
-    if (!stopped && self->phase_ != Phase::kReady) self->End();
+  handshake_.async_wait([self = shared_from_this()](const error_code& cancelled) {
+    if (!cancelled && self->phase_ != Phase::kReady) self->End();
   });
   Read();
 }

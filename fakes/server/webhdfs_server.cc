@@ -170,8 +170,8 @@ class WebHdfsServer::Core::Session : public std::enable_shared_from_this<Session
     if (!fate_.answer) return BreakAndEnd();
     if (fate_.answer_after <= Duration::zero()) return Write();
     pause_.expires_after(fate_.answer_after);
-    pause_.async_wait([self = shared_from_this()](const error_code& stopped) {
-      if (!stopped && !self->ended_) self->Write();
+    pause_.async_wait([self = shared_from_this()](const error_code& cancelled) {
+      if (!cancelled && !self->ended_) self->Write();
     });
   }
 

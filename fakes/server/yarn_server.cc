@@ -130,8 +130,8 @@ void YarnServer::Arm() {
     return;
   }
   timer_.expires_after(std::max(*due - Clock(), Duration::zero()));
-  timer_.async_wait([this](const boost::system::error_code& stopped) {
-    if (stopped) return;
+  timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
     Pass(Clock());
     Arm();
   });

@@ -170,7 +170,7 @@ void NodeManager::Register() {
     changed_.erase(id);
   }
   for (const auto& [id, application] : state_.applications) {
-    if (!application.stopped) request.running_applications.push_back(id);
+    if (!application.over) request.running_applications.push_back(id);
   }
   last_call_ = state_.next_call++;
   awaited_call_ = last_call_;
@@ -284,7 +284,7 @@ void NodeManager::OnBeatAnswered(const yarn::NodeHeartbeatResponse& response) {
   for (const ApplicationId& id : response.applications_to_cleanup) {
     const auto found = state_.applications.find(id);
     if (found == state_.applications.end()) continue;
-    found->second.stopped = true;
+    found->second.over = true;
     std::vector<ContainerId> done;
     for (auto& [container_id, container] : state_.containers) {
       if (container_id.application_attempt.application != id) continue;
@@ -315,7 +315,7 @@ void NodeManager::ForgetDelivered() {
     const NmContainer* container = Find(id);
     if (container == nullptr || !IsDone(*container) || changed_.count(id) > 0) continue;
     const auto application = state_.applications.find(id.application_attempt.application);
-    if (application == state_.applications.end() || application->second.stopped) Forget(id);
+    if (application == state_.applications.end() || application->second.over) Forget(id);
   }
 }
 
@@ -329,7 +329,7 @@ void NodeManager::Forget(const ContainerId& id) {
     state_.recently_stopped.pop_front();
   const ApplicationId application = id.application_attempt.application;
   const auto owner = state_.applications.find(application);
-  if (owner == state_.applications.end() || !owner->second.stopped) return;
+  if (owner == state_.applications.end() || !owner->second.over) return;
   const bool empty =
       std::none_of(state_.containers.begin(), state_.containers.end(), [&](const auto& entry) {
         return entry.first.application_attempt.application == application;

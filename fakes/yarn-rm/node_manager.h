@@ -66,7 +66,7 @@ struct NmContainer {
 };
 
 struct NmApplication {
-  bool stopped = false;  ///< The RM said that it is over.
+  bool over = false;  ///< By the RM's word.
   std::map<ApplicationAttemptId, std::uint32_t>
       token_keys;  ///< Under which containers were started: those stay valid.
 };

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/model/check.h"
+#include "core/model/random_stream.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -13,17 +14,8 @@ constexpr unsigned kExpiryShift = 14;  // 34 bits of expiry in steps (27 years),
 constexpr std::uint64_t kExpiryMask = (std::uint64_t{1} << 34) - 1;
 constexpr std::uint64_t kHashMask = (std::uint64_t{1} << kExpiryShift) - 1;
 
-/// Finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
-constexpr std::uint64_t Mix(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 std::uint64_t Fold(std::uint64_t hash, std::uint64_t value) {
-  return Mix(hash * 0x9e3779b97f4a7c15ULL + value);
+  return MixBits(hash * kGoldenGamma + value);
 }
 
 std::uint64_t Fold(std::uint64_t hash, const ApplicationAttemptId& id) {

@@ -42,10 +42,7 @@ AmHost::AmHost(std::shared_ptr<const JobSpec> job, am::AmOptions options, std::u
                [this](AmEvent event) { driver_.Tell(std::move(event)); }) {}
 
 void AmHost::CarryOut(AmAction& action) {
-  std::visit(Overloaded{Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
-                               TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached,
-                               Note, NodesAwaited, PortUseFound, RestartTakenOver>{},
-                        [this](ReadJournal&) { journal_.Read(); },
+  std::visit(Overloaded{IgnoreAll<AmAnnouncements>{}, [this](ReadJournal&) { journal_.Read(); },
                         [this](AppendJournal& append) { journal_.Append(std::move(append)); },
                         [this](PublishAddress& publish) { journal_.Publish(publish); },
                         [this](CallRm& call) { Call(call); }, [this](CallNm& call) { Call(call); },

@@ -34,8 +34,8 @@ void HistoryWriter::Finish(Duration most, std::function<void()> done) {
   finishing_ = true;
   pause_ = kFirstPause;
   last_.expires_after(most);
-  last_.async_wait(lifetime_.Guard([this](const boost::system::error_code& stopped) {
-    if (stopped) return;
+  last_.async_wait(lifetime_.Guard([this](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
     parts_.note("the history in " + parts_.directory +
                 " is not whole: HDFS did not take it in time");
     End();
@@ -53,8 +53,8 @@ void HistoryWriter::End() {
 /// Sleeps, and then writes what there is.
 void HistoryWriter::Tick() {
   tick_.expires_after(failing_ ? pause_ : kPeriod);
-  tick_.async_wait(lifetime_.Guard([this](const boost::system::error_code& stopped) {
-    if (!stopped && !busy_) Next();
+  tick_.async_wait(lifetime_.Guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && !busy_) Next();
   }));
 }
 

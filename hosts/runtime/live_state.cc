@@ -74,8 +74,7 @@ void LiveState::Ordered(Instant at, const AmAction& action) {
     Say(at, std::move(sentence));
   std::visit(
       Overloaded{
-          Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs, SendToAgent,
-                 ExitAm, GangCompleted, GangReleased, Note>{},
+          IgnoreAll<AmOrders>{}, Ignore<GangCompleted, GangReleased, Note>{},
           [&](const JobStateChanged& changed) { state_ = KebabName(changed.state); },
           [&](const SpecAssembled& spec) { epoch_ = spec.epoch.value; },
           [&](const TaskAttemptStarted& started) {

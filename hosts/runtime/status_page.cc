@@ -178,8 +178,8 @@ void StatusPage::Server::Accept() {
     if (!self->open()) return;
     if (error || self->connections_ >= kMostConnections) {
       self->pause_.expires_after(kAcceptPause);
-      self->pause_.async_wait([self](const error_code& stopped) {
-        if (!stopped) self->Accept();
+      self->pause_.async_wait([self](const error_code& cancelled) {
+        if (!cancelled) self->Accept();
       });
       return;
     }

@@ -141,8 +141,8 @@ void AmFace::WriteDocuments(bool over) {
 /// Also a sign that the application lives, for those who remove what is old.
 void AmFace::WriteAgainAfter(Duration pause) {
   documents_.expires_after(pause);
-  documents_.async_wait(lifetime_.Guard([this](const boost::system::error_code& stopped) {
-    if (stopped || done_) return;
+  documents_.async_wait(lifetime_.Guard([this](const boost::system::error_code& cancelled) {
+    if (cancelled || done_) return;
     WriteDocuments(false);
     WriteAgainAfter(kHour);
   }));
@@ -163,8 +163,8 @@ void AmFace::Finish(std::int32_t code, std::function<void()> done) {
   }
   writer_.Finish(kLongestEnd, [this] { Done(); });
   last_.expires_after(2 * kLongestEnd);
-  last_.async_wait(lifetime_.Guard([this](const boost::system::error_code& stopped) {
-    if (stopped || under_way_ == 0) return;
+  last_.async_wait(lifetime_.Guard([this](const boost::system::error_code& cancelled) {
+    if (cancelled || under_way_ == 0) return;
     under_way_ = 0;
     done_();
   }));

@@ -198,8 +198,8 @@ FakeCluster::Said FakeCluster::Away(const Words& words) {
   if (auto killed = Kill(words); !killed) return killed;
   boost::asio::steady_timer& timer = away_.try_emplace(words[1], io_).first->second;
   timer.expires_after(*time);
-  timer.async_wait([this, words](const boost::system::error_code& stopped) {
-    if (stopped) return;
+  timer.async_wait([this, words](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
     if (const auto begun = Begin(words); !begun)
       fmt::print(stderr, "{} stays away: {}\n", words[1], begun.error().message);
   });

@@ -9,8 +9,8 @@ Usage: run.py [--check | --list | --record | --again | --minutes=N] [NAME...]
 
   --minutes=N  start no further mutant after that time; the next run goes on there, and --record names what was not run
 
-Works on a copy of the working tree in build/mutants/tree, never on the tree itself. The copy is built once; a mutant costs one
-source compiled without optimization and one link, and as many run at a time as there are cores. A scenario fails when tfsim exits 10 or 11
+Works on a copy of the working tree in build/mutants/tree, never on the tree itself. The copy is built once; a mutant costs the
+sources that it changes, compiled without optimization, and one link, and as many run at a time as there are cores. A scenario fails when tfsim exits 10 or 11
 (a job's status that no expectation names), 20 (an expectation) or 21 (an invariant). A crash, a hang or an error is no proof that
 anything was noticed.
 """
@@ -131,8 +131,8 @@ def digest_of_sources():
 def key_of(mutant, sources):
     """What the outcome of a mutant depends on; an interrupted run goes on where it was."""
     digest = hashlib.sha256(sources.encode())
-    for part in (mutant.file, mutant.old_text(), "\n".join(mutant.new)):
-        digest.update(part.encode() + b"\0")
+    for change in mutant.changes:
+        digest.update("\0".join((change.file, change.old_text(), change.new_text(), "")).encode())
     for scenario in mutant.fails:
         digest.update((TREE / "scenarios" / f"{scenario}.yaml").read_bytes())
     return digest.hexdigest()
@@ -160,11 +160,11 @@ def record(mutants, bad):
              f"{len(mutants) - len(missed)} of {len(mutants)} caught.", ""]
     if missed:
         lines += ["## Not caught yet", "", "| mechanism taken away | in | what happened |", "|---|---|---|"]
-        lines += [f"| {mutant.name}: {mutant.why} | {mutant.file} | {' '.join(missed[mutant.name]).strip()} |" for mutant in mutants
+        lines += [f"| {mutant.name}: {mutant.why} | {', '.join(mutant.files())} | {' '.join(missed[mutant.name]).strip()} |" for mutant in mutants
                   if mutant.name in missed]
         lines += ["", "## Caught", ""]
     lines += ["| mechanism taken away | in | fails |", "|---|---|---|"]
-    lines += [f"| {mutant.name}: {mutant.why} | {mutant.file} | {', '.join(mutant.fails)} |" for mutant in mutants
+    lines += [f"| {mutant.name}: {mutant.why} | {', '.join(mutant.files())} | {', '.join(mutant.fails)} |" for mutant in mutants
               if mutant.name not in missed]
     (table.ROOT / "docs" / "mutants.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

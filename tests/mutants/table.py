@@ -9,16 +9,21 @@ A block a mutant, blank lines between blocks, `#` for comments:
     -    EndClass(TaskClass::kService);
     +
 
-`-` lines are the old text and `+` lines the new, verbatim after that first character; the old text occurs once in the file.
+`-` lines are the old text and `+` lines the new, verbatim after that first character; the old text occurs once in the file. `file` begins
+a change, and a mechanism that stands in several places has several.
 `fails` names scenarios/NAME.yaml. A block `exempt PATTERN` with a `why` excuses scenarios that are no mechanism's.
 """
 import dataclasses
 import fnmatch
 import pathlib
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = HERE / "mutants.txt"
+
+sys.path.insert(0, str(HERE.parent))
+import changed_sources  # noqa: E402  (it stands beside this folder)
 
 
 @dataclasses.dataclass
@@ -26,18 +31,15 @@ class Mutant:
     name: str
     line: int
     why: str = ""
-    file: str = ""
     fails: list = dataclasses.field(default_factory=list)
-    old: list = dataclasses.field(default_factory=list)
-    new: list = dataclasses.field(default_factory=list)
+    changes: list = dataclasses.field(default_factory=list)
 
-    def old_text(self):
-        return "\n".join(self.old)
+    def files(self):
+        return sorted({change.file for change in self.changes})
 
     def texts(self, root):
         """Source -> its text with the mechanism taken away."""
-        text = (root / self.file).read_text(encoding="utf-8")
-        return {self.file: text.replace(self.old_text(), "\n".join(self.new), 1)}
+        return changed_sources.texts_with(self.changes, root)
 
 
 @dataclasses.dataclass
@@ -55,7 +57,10 @@ def read(path=TABLE):
     mutants, exemptions, current = [], [], None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if isinstance(current, Mutant) and line[:1] in ("-", "+"):
-            (current.old if line[0] == "-" else current.new).append(line[1:])
+            if not current.changes:
+                raise TableError(f"{path}:{number}: a changed line before `file`")
+            change = current.changes[-1]
+            (change.old if line[0] == "-" else change.new).append(line[1:])
             continue
         word, _, rest = line.strip().partition(" ")
         if not word or word.startswith("#"):
@@ -71,7 +76,7 @@ def read(path=TABLE):
         elif word == "why":
             current.why = f"{current.why} {rest}".strip()
         elif word == "file" and isinstance(current, Mutant):
-            current.file = rest
+            current.changes.append(changed_sources.Change(file=rest))
         elif word == "fails" and isinstance(current, Mutant):
             current.fails += rest.split()
         else:
@@ -98,17 +103,9 @@ def problems(mutants, exemptions):
         if mutant.name in names:
             found.append(f"{where}: the name is taken")
         names.add(mutant.name)
-        if not (mutant.why and mutant.file and mutant.fails and mutant.old):
+        if not (mutant.why and mutant.fails and mutant.changes):
             found.append(f"{where}: needs why, file, fails and - lines")
-            continue
-        if not mutant.file.endswith(".cc"):
-            found.append(f"{where}: changes {mutant.file}, and only a .cc is compiled again")
-        if mutant.old == mutant.new:
-            found.append(f"{where}: changes nothing")
-        file = ROOT / mutant.file
-        count = file.read_text(encoding="utf-8").count(mutant.old_text()) if file.is_file() else 0
-        if count != 1:
-            found.append(f"{where}: its old text occurs {count} times in {mutant.file}, not once")
+        found += [f"{where}: {problem}" for problem in filter(None, (change.problem(ROOT) for change in mutant.changes))]
         found += [f"{where}: there is no scenarios/{name}.yaml" for name in mutant.fails if name not in known]
     for exemption in exemptions:
         if not exemption.why:

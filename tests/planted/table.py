@@ -35,11 +35,7 @@ class Bug:
 
     def texts(self, root):
         """Source -> its text with the bug."""
-        texts = {}
-        for change in self.changes:
-            before = texts.get(change.file) or (root / change.file).read_text(encoding="utf-8")
-            texts[change.file] = change.apply(before)
-        return texts
+        return changed_sources.texts_with(self.changes, root)
 
 
 class TableError(Exception):

@@ -39,8 +39,8 @@ class Question : public std::enable_shared_from_this<Question> {
 
   void Start(Duration limit) {
     timer_.expires_after(limit);
-    timer_.async_wait([self = shared_from_this()](const error_code& stopped) {
-      if (!stopped) self->Fail(IpcErrorKind::kTimeout, "no answer in time");
+    timer_.async_wait([self = shared_from_this()](const error_code& cancelled) {
+      if (!cancelled) self->Fail(IpcErrorKind::kTimeout, "no answer in time");
     });
     resolver_.async_resolve(
         address_.host, std::to_string(address_.port), tcp::resolver::numeric_service,

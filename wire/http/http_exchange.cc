@@ -93,8 +93,8 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     // An address needs no resolver, and Asio starts no thread to wait for one.
     if (!is_name) return Connect(asio::ip::tcp::endpoint(address, request_.url.port));
     resolving_.expires_after(limits_.connect);
-    resolving_.async_wait([self = shared_from_this()](const error_code& stopped) {
-      if (!stopped && self->done_)
+    resolving_.async_wait([self = shared_from_this()](const error_code& cancelled) {
+      if (!cancelled && self->done_)
         self->FailWith(Kind::kNotConnected, "no name server knows the host within the time");
     });
     resolver_.async_resolve(

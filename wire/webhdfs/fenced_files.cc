@@ -97,10 +97,9 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     }
     if (rounds_ == 1) return Round();
     const auto most = kFirstPause * (1 << std::min(rounds_ - 2, kMostDoublings));
-    pause_.expires_after(std::chrono::milliseconds(
-        std::uniform_int_distribution<std::int64_t>(0, most.count())(files_->random_)));
-    pause_.async_wait([self = shared_from_this()](const boost::system::error_code& stopped) {
-      if (!stopped) self->Round();
+    pause_.expires_after(files_->random_.Between(Duration::zero(), most));
+    pause_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
+      if (!cancelled) self->Round();
     });
   }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/model/hdfs.h"
+#include "core/model/random_stream.h"
 #include "wire/webhdfs/webhdfs_operations.h"
 
 namespace tfyarn::wire {
@@ -51,7 +52,7 @@ class FencedFiles : public std::enable_shared_from_this<FencedFiles> {
   boost::asio::io_context& loop_;
   WebHdfsOperations operations_;
   std::map<std::string, Own> own_;  ///< By the file's own path.
-  std::minstd_rand random_{std::random_device{}()};
+  RandomStream random_{std::random_device{}(), "pauses"};
   bool attributes_work_ = true;  ///< Until the file system has refused one.
 };
 

@@ -22,7 +22,7 @@ class QuickFiles::Creating : public std::enable_shared_from_this<Creating> {
            WebHdfsAnswer<Done> answer)
       : files_(std::move(files)),
         path_(std::move(path)),
-        part_(fmt::format("{}.{:08x}.part", path_, files_->random_())),
+        part_(fmt::format("{}.{:016x}.part", path_, files_->random_.Next())),
         bytes_(std::move(bytes)),
         overwrite_(overwrite),
         answer_(std::move(answer)) {}

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/model/hdfs.h"
+#include "core/model/random_stream.h"
 #include "wire/webhdfs/numbered_attributes.h"
 #include "wire/webhdfs/webhdfs_operations.h"
 
@@ -37,7 +38,7 @@ class QuickFiles : public std::enable_shared_from_this<QuickFiles> {
   class Creating;
 
   WebHdfsOperations operations_;
-  std::minstd_rand random_{std::random_device{}()};
+  RandomStream random_{std::random_device{}(), "names of parts"};
   bool attributes_work_ = true;  ///< Until the file system has refused one.
 };
 

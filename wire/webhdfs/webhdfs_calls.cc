@@ -174,8 +174,8 @@ void WebHdfsCalls::AfterFailure(const RunningPtr& running, WebHdfsFailure failur
   }
   running->timer.expires_after(pause);
   running->timer.async_wait(
-      [self = shared_from_this(), running](const boost::system::error_code& stopped) {
-        if (!stopped && running->done) self->AskNameNode(running);
+      [self = shared_from_this(), running](const boost::system::error_code& cancelled) {
+        if (!cancelled && running->done) self->AskNameNode(running);
       });
 }
 

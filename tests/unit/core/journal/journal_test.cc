@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "core/model/codec.h"
+#include "core/model/random_stream.h"
 #include "core/model/text.h"
 
 namespace tfyarn::journal::journal_test {
@@ -352,18 +352,19 @@ TEST(JournalTest, AFileOfAnotherVersionIsNotRead) {
 TEST(JournalTest, RandomDamageNeverYieldsAnAlteredEntry) {
   const Written file = Whole();
   const std::vector<JournalEntry> entries = AllKinds();
-  std::mt19937_64 random(20240607);
+  RandomStream random(20240607, "journal-test");
   for (int round = 0; round < 20000; ++round) {
     std::string bytes = file.bytes;
-    const std::uint64_t kind = random() % 4;
-    for (std::uint64_t flips = random() % 8 + 1; flips > 0; --flips) {
-      char& byte = bytes[random() % bytes.size()];
-      byte = static_cast<char>(byte ^ static_cast<char>(1U << random() % 8));
+    const std::uint64_t kind = random.Below(4);
+    for (std::uint64_t flips = random.Below(8) + 1; flips > 0; --flips) {
+      char& byte = bytes[random.Below(bytes.size())];
+      byte = static_cast<char>(byte ^ static_cast<char>(1U << random.Below(8)));
     }
-    if (kind == 1) bytes.resize(random() % bytes.size());
-    if (kind == 2) bytes.erase(random() % bytes.size(), random() % 40);
+    if (kind == 1) bytes.resize(random.Below(bytes.size()));
+    if (kind == 2) bytes.erase(random.Below(bytes.size()), random.Below(40));
     if (kind == 3)
-      bytes.insert(random() % bytes.size(), bytes.substr(random() % bytes.size(), random() % 90));
+      bytes.insert(random.Below(bytes.size()),
+                   bytes.substr(random.Below(bytes.size()), random.Below(90)));
     const JournalReading reading = ReadJournalBytes(bytes);
     ASSERT_LE(reading.entries.size(), entries.size());
     ExpectPrefix(reading, entries, reading.entries.size());

@@ -116,6 +116,11 @@ TEST(RandomStreamTest, EqualSeedAndNameGiveEqualNumbersAndOthersDoNot) {
   }
 }
 
+// The first number of SplitMix64 with seed 0, as its authors' program gives it.
+TEST(MixBitsTest, IsTheFinaliserOfSplitMix64) {
+  EXPECT_EQ(MixBits(kGoldenGamma), 0xe220a8397b1dcdafULL);
+}
+
 TEST(RandomStreamTest, DrawsStayInTheirRangeAndReachItsEnds) {
   RandomStream stream(1, "range");
   bool low = false;

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
+#include "core/model/random_stream.h"
 #include "tests/unit/core/trace/trace_script.h"
 
 namespace tfyarn::trace::gpu_account_test {
@@ -60,27 +59,27 @@ TEST(GpuAccountTest, TrainingBeyondTheBooksIsOverrunAndTheSumStaysExact) {
 }
 
 TEST(GpuAccountTest, TheSumIsExactWhateverHappens) {
-  std::mt19937_64 random(7);
+  RandomStream random(7, "gpu-account-test");
   for (int round = 0; round < 200; ++round) {
     GpuAccount account;
     Instant now{};
     GpuNanos held = 0;
     std::int64_t gpus = 0;
     for (int step = 0; step < 50; ++step) {
-      const Duration passed(static_cast<std::int64_t>(random() % 1'000'000'007));
+      const Duration passed(static_cast<std::int64_t>(random.Below(1'000'000'007)));
       now += passed;
       held += static_cast<GpuNanos>(passed.count()) * gpus;
-      switch (random() % 3) {
+      switch (random.Below(3)) {
         case 0:
           account.Hold(now, 3);
           gpus += 3;
           break;
         case 1:
-          account.Enter(now, static_cast<TrainingPhase>(random() % 5));
+          account.Enter(now, static_cast<TrainingPhase>(random.Below(5)));
           break;
         default:
           account.Add({.job = JobIndex(0),
-                       .useful = Duration(static_cast<std::int64_t>(random() % 1000)),
+                       .useful = Duration(static_cast<std::int64_t>(random.Below(1000))),
                        .checkpoint = 1ns,
                        .lost = 2ns,
                        .restore = 3ns});
