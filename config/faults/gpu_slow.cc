@@ -16,7 +16,7 @@ FaultKind KindOf<FaultId::kGpuSlow>() {
                      .keeps_news_from_am = false,
                      .strikes_what_nodes_hold = true},
           .here = {.why_not = "the clock of a GPU is its administrator's"},
-          .drawing = {.weight = 0}};
+          .drawing = {.may_stay = true, .cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config
