@@ -16,7 +16,7 @@ FaultKind KindOf<FaultId::kAmResync>() {
       .here =
           {.why_not =
                "the ResourceManager of a run on this machine is the program that makes the faults"},
-      .drawing = {.weight = 0}};
+      .drawing = {.cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config

@@ -12,7 +12,7 @@ FaultKind KindOf<FaultId::kClientResume>() {
           .traits = {.keeps_news_from_am = false, .spares_agents = true},
           .here = {.why_not =
                        "the client of a run on this machine is the program that makes the faults"},
-          .drawing = {.weight = 0}};
+          .drawing = {.cost = FaultCost::kTime}};
 }
 
 }  // namespace tfyarn::config

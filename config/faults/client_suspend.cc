@@ -14,7 +14,7 @@ FaultKind KindOf<FaultId::kClientSuspend>() {
           .traits = {.goes_on_for_ever = true, .keeps_news_from_am = false, .spares_agents = true},
           .here = {.why_not =
                        "the client of a run on this machine is the program that makes the faults"},
-          .drawing = {.weight = 0}};
+          .drawing = {.cost = FaultCost::kTime}};
 }
 
 }  // namespace tfyarn::config

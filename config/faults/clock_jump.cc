@@ -10,8 +10,7 @@ FaultKind KindOf<FaultId::kClockJump>() {
           .params = ClockParams(),
           .example = "{kind: clock_jump, at: 5m, target: {node: n-1}, offset: 1h, direction: back}",
           .traits = {.strikes_only_its_target = true, .keeps_news_from_am = false},
-          .here = {.why_not = "all processes of a run on this machine have one clock"},
-          .drawing = {.weight = 0}};
+          .here = {.why_not = "all processes of a run on this machine have one clock"}};
 }
 
 }  // namespace tfyarn::config

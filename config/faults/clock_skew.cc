@@ -14,8 +14,7 @@ FaultKind KindOf<FaultId::kClockSkew>() {
           .params = ClockParams(),
           .example = "{kind: clock_skew, at: 5m, target: {node: n-1}, offset: 20m, for: 1h}",
           .traits = {.strikes_only_its_target = true, .keeps_news_from_am = false},
-          .here = {.why_not = "all processes of a run on this machine have one clock"},
-          .drawing = {.weight = 0}};
+          .here = {.why_not = "all processes of a run on this machine have one clock"}};
 }
 
 }  // namespace tfyarn::config

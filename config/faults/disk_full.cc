@@ -16,8 +16,7 @@ FaultKind KindOf<FaultId::kDiskFull>() {
                      .keeps_news_from_am = false,
                      .strikes_what_nodes_hold = true},
           .here = {.why_not = "a full disk of this machine would stop more than the job; "
-                              "hdfs_quota fills the one that a run directory has of its own"},
-          .drawing = {.weight = 0}};
+                              "hdfs_quota fills the one that a run directory has of its own"}};
 }
 
 }  // namespace tfyarn::config

@@ -15,8 +15,7 @@ FaultKind KindOf<FaultId::kDisksFailed>() {
           .traits = {.strikes_only_its_target = true,
                      .keeps_news_from_am = false,
                      .strikes_what_nodes_hold = true},
-          .here = {.why_not = "the disks of this machine are not broken for a test"},
-          .drawing = {.weight = 0}};
+          .here = {.why_not = "the disks of this machine are not broken for a test"}};
 }
 
 }  // namespace tfyarn::config

@@ -17,7 +17,7 @@ FaultKind KindOf<FaultId::kGpuSlow>() {
                      .strikes_what_nodes_hold = true,
                      .strikes_gpus = true},
           .here = {.why_not = "the clock of a GPU is its administrator's"},
-          .drawing = {.weight = 0}};
+          .drawing = {.may_stay = true, .cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config

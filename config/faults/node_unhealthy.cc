@@ -15,7 +15,7 @@ FaultKind KindOf<FaultId::kNodeUnhealthy>() {
                      .keeps_news_from_am = false,
                      .strikes_what_nodes_hold = true},
           .here = {.why_not = "a run on this machine has no NodeManager of its own to hurt"},
-          .drawing = {.weight = 0}};
+          .drawing = {.may_stay = true, .takes_node = true, .cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config

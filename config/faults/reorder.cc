@@ -18,7 +18,7 @@ FaultKind KindOf<FaultId::kReorder>() {
           .traits = {.goes_on_for_ever = true, .delays_messages = true, .strikes_by_chance = true},
           .here = {.why_not = "the processes of a run on this machine talk over its loopback "
                               "device, which all its programs share"},
-          .drawing = {.weight = 0}};
+          .drawing = {.cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config

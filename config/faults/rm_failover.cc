@@ -18,7 +18,7 @@ FaultKind KindOf<FaultId::kRmFailover>() {
       .here =
           {.why_not =
                "the ResourceManager of a run on this machine is the program that makes the faults"},
-      .drawing = {.weight = 0}};
+      .drawing = {.cost = FaultCost::kTime, .of_running = true}};
 }
 
 }  // namespace tfyarn::config

@@ -19,7 +19,7 @@ FaultKind KindOf<FaultId::kRmSlow>() {
       .here =
           {.why_not =
                "the ResourceManager of a run on this machine is the program that makes the faults"},
-      .drawing = {.weight = 0}};
+      .drawing = {.cost = FaultCost::kRestarts}};
 }
 
 }  // namespace tfyarn::config

@@ -15,7 +15,7 @@ FaultKind KindOf<FaultId::kTokenExpiry>() {
       .here =
           {.why_not =
                "the ResourceManager of a run on this machine is the program that makes the faults"},
-      .drawing = {.weight = 0}};
+      .drawing = {.cost = FaultCost::kRestarts, .kills_am = true}};
 }
 
 }  // namespace tfyarn::config

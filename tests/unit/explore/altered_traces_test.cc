@@ -52,14 +52,17 @@ class Judge {
     if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) Submit(*created);
     if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
       if (const auto* append = std::get_if<AppendJournal>(&ordered->action))
-        appends_[{ordered->job, ordered->am_attempt}] = append->bytes;
+        appends_[{ApplicationOf(*ordered), ordered->am_attempt}] = append->bytes;
     }
     if (const auto* told = std::get_if<trace::AmTold>(&record.fact)) {
       if (const auto* started = std::get_if<AmStarted>(&told->event))
-        application_[told->job] = started->attempt.application;
+        application_[ApplicationOf(*told)] = started->attempt.application;
       if (std::holds_alternative<JournalAppended>(told->event))
-        checkers_.JournalStored(told->job, application_[told->job],
-                                appends_[{told->job, told->am_attempt}]);
+        Store(*told, appends_[{ApplicationOf(*told), told->am_attempt}]);
+      // What was stored and whose sender did not live to hear of it.
+      const auto* read = std::get_if<JournalRead>(&told->event);
+      const std::size_t known = stored_[ApplicationOf(*told)];
+      if (read != nullptr && read->bytes.size() > known) Store(*told, read->bytes.substr(known));
     }
     checkers_.Observe(record);
   }
@@ -77,11 +80,24 @@ class Judge {
     }
   }
 
+  /// Two applications of a job may live at once.
+  using Application = std::pair<trace::JobIndex, std::int32_t>;
+  template <class Fact>
+  static Application ApplicationOf(const Fact& fact) {
+    return {fact.job, fact.resubmission.value_or(0)};
+  }
+
+  void Store(const trace::AmTold& told, const std::string& bytes) {
+    stored_[ApplicationOf(told)] += bytes.size();
+    checkers_.JournalStored(told.job, application_[ApplicationOf(told)], bytes);
+  }
+
   const config::Scenario& scenario_;
   sim::Checkers checkers_;
   std::map<std::string, trace::JobIndex> jobs_;
-  std::map<trace::JobIndex, ApplicationId> application_;
-  std::map<std::pair<trace::JobIndex, std::int32_t>, std::string> appends_;
+  std::map<Application, ApplicationId> application_;
+  std::map<Application, std::size_t> stored_;  ///< Bytes.
+  std::map<std::pair<Application, std::int32_t>, std::string> appends_;
 };
 
 // ---------------------------------------------------------------- alterations
