@@ -62,7 +62,7 @@ ALLOWED = {
     "oracles": [r"fmt/", r"tl/expected\.hpp"],
     "explore": [r"fmt/", r"boost/(describe|mp11)"],
     "reports": [r"nlohmann/", r"zlib\.h", r"pugixml\.hpp", r"fmt/", r"tl/expected\.hpp", r"boost/(describe|mp11)"],
-    "wire": [r"boost/(asio|beast|system|describe|mp11)", r"nlohmann/", r"google/protobuf/", r"openssl/", r"zlib\.h", r"fmt/",
+    "wire": [r"boost/(asio|beast|system|describe|mp11|url)", r"nlohmann/", r"google/protobuf/", r"openssl/", r"zlib\.h", r"fmt/",
              r"tl/expected\.hpp", r"wire/.*\.pb\.h", r"sasl/sasl\.h", r"sys/stat\.h"],
     "hosts": [r"boost/(asio|beast|system|describe|mp11)", r"spdlog/", r"fmt/", r"archive(_entry)?\.h", r"re2/", r"xxhash\.h", r"tl/expected\.hpp", r"nlohmann/",
               r"(sys|linux|netinet|arpa)/"],

@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/model/text.h"
+#include "tests/fuzz/one_of.h"
 #include "wire/am_agent_codec.h"
 #include "wire/frame.h"
 #include "wire/spec_codec.h"
@@ -53,21 +54,5 @@ void CheckSpec(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
-    case 0:
-      CheckAgentToAm(rest);
-      break;
-    case 1:
-      CheckAmToAgent(rest);
-      break;
-    case 2:
-      CheckHello(rest);
-      break;
-    case 3:
-      CheckSpec(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size, {CheckAgentToAm, CheckAmToAgent, CheckHello, CheckSpec});
 }

@@ -11,6 +11,7 @@
 #include "core/model/check.h"
 #include "core/model/codec.h"
 #include "hosts/local/cluster_socket.h"
+#include "tests/fuzz/one_of.h"
 
 namespace {
 
@@ -57,18 +58,6 @@ void CheckStream(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 3) {
-    case 0:
-      CheckBody<hosts::ClusterCall>(rest);
-      break;
-    case 1:
-      CheckBody<hosts::ClusterAnswer>(rest);
-      break;
-    case 2:
-      CheckStream(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(
+      data, size, {CheckBody<hosts::ClusterCall>, CheckBody<hosts::ClusterAnswer>, CheckStream});
 }

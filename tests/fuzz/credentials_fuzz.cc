@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/model/check.h"
+#include "tests/fuzz/one_of.h"
 #include "wire/hadoop/credentials.h"
 #include "wire/hadoop/digest_md5_server.h"
 
@@ -25,21 +26,12 @@ void CheckUrlString(std::string_view text) {
   TF_CHECK(hadoop::DecodeTokenUrlString(hadoop::EncodeTokenUrlString(*token)) == *token);
 }
 
+void CheckDirectives(std::string_view bytes) {
+  (void)hadoop::ParseDigestDirectives(bytes);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 3) {
-    case 0:
-      CheckCredentials(rest);
-      break;
-    case 1:
-      CheckUrlString(rest);
-      break;
-    case 2:
-      (void)hadoop::ParseDigestDirectives(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size, {CheckCredentials, CheckUrlString, CheckDirectives});
 }

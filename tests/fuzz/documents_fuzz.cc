@@ -15,6 +15,7 @@
 #include "apps/cli/documents.h"
 #include "core/model/check.h"
 #include "core/trace/json.h"
+#include "tests/fuzz/one_of.h"
 
 namespace {
 
@@ -109,21 +110,5 @@ void CheckRun(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
-    case 0:
-      CheckDocument(rest);
-      break;
-    case 1:
-      CheckTwoDocuments(rest);
-      break;
-    case 2:
-      CheckLines(rest);
-      break;
-    case 3:
-      CheckRun(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size, {CheckDocument, CheckTwoDocuments, CheckLines, CheckRun});
 }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/model/check.h"
+#include "tests/fuzz/one_of.h"
 #include "wire/frame.h"
 #include "wire/hadoop/ipc_messages.h"
 
@@ -52,24 +53,13 @@ void CheckClientFrame(std::string_view bytes) {
   TF_CHECK(hadoop::DecodeClientFrame(PayloadOf(copy)) == *frame);
 }
 
+void CheckOldRefusal(std::string_view bytes) {
+  (void)hadoop::DecodeOldRefusal(bytes);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
-    case 0:
-      CheckResponse(rest);
-      break;
-    case 1:
-      CheckSasl(rest);
-      break;
-    case 2:
-      CheckClientFrame(rest);
-      break;
-    case 3:
-      (void)hadoop::DecodeOldRefusal(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size,
+                             {CheckResponse, CheckSasl, CheckClientFrame, CheckOldRefusal});
 }

@@ -10,6 +10,7 @@
 #include "core/journal/journal.h"
 #include "core/model/check.h"
 #include "core/model/codec.h"
+#include "tests/fuzz/one_of.h"
 
 namespace {
 
@@ -74,18 +75,5 @@ void CheckDamage(std::string_view damage) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 3) {
-    case 0:
-      CheckFile(rest);
-      break;
-    case 1:
-      CheckPayload(rest);
-      break;
-    case 2:
-      CheckDamage(rest);
-      break;
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size, {CheckFile, CheckPayload, CheckDamage});
 }

@@ -12,6 +12,7 @@
 
 #include "core/model/check.h"
 #include "core/trace/json.h"
+#include "tests/fuzz/one_of.h"
 
 namespace {
 
@@ -118,12 +119,5 @@ void CheckWritten(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  if (data[0] % 2 == 0) {
-    CheckBytes(rest);
-  } else {
-    CheckWritten(rest);
-  }
-  return 0;
+  return tfyarn::fuzz::OneOf(data, size, {CheckBytes, CheckWritten});
 }

@@ -1,4 +1,7 @@
 // Messages behind their own length, a varint, as protobuf's writeDelimitedTo() writes them.
+//
+// Not google/protobuf/util/delimited_message_util.h: it has no way to take a message unparsed, and
+// is not in libprotobuf-lite.
 #pragma once
 
 #include <optional>

@@ -120,7 +120,7 @@ TEST(IpcMessagesTest, AHeaderWithoutOperationOrKindIsRefused) {
   EXPECT_FALSE(DecodeClientFrame("").has_value());
 }
 
-TEST(IpcMessagesTest, ALengthOfMoreThanFiveBytesIsRefused) {
+TEST(IpcMessagesTest, ALengthThatNoIntHoldsIsRefused) {
   EXPECT_FALSE(DecodeResponse(Bytes("FF FF FF FF FF FF FF FF 01")).has_value());
 }
 
