@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 
+#include "tests/unit/files.h"
 #include "tests/unit/wire/hadoop/test_server.h"
 #include "wire/hadoop/credentials.h"
 #include "wire/hadoop/yarn_errors.h"
@@ -21,11 +21,6 @@ constexpr char kAmScript[] = R"(f={}/am.$CONTAINER_ID
 mkfifo $f.end; echo $$ > $f.pid; echo $NM_HOST > $f.host; cp $HADOOP_TOKEN_FILE_LOCATION $f.copy; mv $f.copy $f.token
 exec 3<>$f.end; read code <&3; exit $code)";
 constexpr Duration kBetweenBeats = 20ms;
-
-std::string Read(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -149,10 +144,10 @@ std::optional<AmProcess> Contract::FindAm(const ApplicationAttemptId& attempt) c
     EXPECT_NE(token, nullptr);
     if (token == nullptr) return std::nullopt;
     auto path = entry.path();
-    std::string host = Read(path.replace_extension(".host"));
+    std::string host = ReadFile(path.replace_extension(".host"));
     host.pop_back();  // The end of its line.
     return AmProcess{.container = *id,
-                     .pid = std::stoi(Read(path.replace_extension(".pid"))),
+                     .pid = std::stoi(ReadFile(path.replace_extension(".pid"))),
                      .host = std::move(host),
                      .token = *token};
   }

@@ -2,17 +2,16 @@
 #include "apps/cli/explore_command.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "apps/cli/exit_codes.h"
 #include "sim/coverage.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::cli::explore_command_test {
 namespace {
@@ -68,8 +67,6 @@ sim::RunOutcome Different(const config::Scenario& scenario, const sim::RunOption
 class ExploreCommandTest : public testing::Test {
  protected:
   ExploreCommandTest() {
-    std::string name = testing::TempDir() + "/tfsim-explore-XXXXXX";
-    directory_ = ::mkdtemp(name.data());
     arguments_.out = (directory_ / "out").string();
     arguments_.quiet = true;
     arguments_.seconds = 0;
@@ -77,7 +74,6 @@ class ExploreCommandTest : public testing::Test {
     arguments_.seed = 3;
     arguments_.at_once = 2;
   }
-  ~ExploreCommandTest() override { std::filesystem::remove_all(directory_); }
 
   /// Each run is a process, which costs twenty times as much under sanitizers.
   [[nodiscard]] static std::uint64_t Some(std::uint64_t runs) {
@@ -87,20 +83,12 @@ class ExploreCommandTest : public testing::Test {
     return ExploreCommand(arguments_, {.run = simulator, .version = "test"});
   }
   [[nodiscard]] std::string TextOf(const std::string& file) const {
-    std::ifstream stream(directory_ / file);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
+    return ReadFile(directory_ / file);
   }
   /// All findings, one after the other.
   [[nodiscard]] std::string Findings() const {
     std::string all;
-    for (int i = 1; i <= 9; ++i) {
-      std::ifstream file(directory_ / "out" / ("finding-" + std::to_string(i) + ".yaml"));
-      std::ostringstream text;
-      text << file.rdbuf();
-      all += text.str();
-    }
+    for (int i = 1; i <= 9; ++i) all += TextOf("out/finding-" + std::to_string(i) + ".yaml");
     return all;
   }
   static std::size_t Count(const std::string& text, std::string_view word) {
@@ -110,7 +98,8 @@ class ExploreCommandTest : public testing::Test {
     return count;
   }
 
-  std::filesystem::path directory_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
   ExploreArguments arguments_;
 };
 

@@ -1,40 +1,29 @@
 #include "apps/cli/output.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "tests/unit/files.h"
 
 namespace tfyarn::cli::output_test {
 namespace {
 
 class OutputTest : public testing::Test {
  protected:
-  OutputTest() {
-    std::string name = testing::TempDir() + "/tfsim-output-XXXXXX";
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~OutputTest() override { std::filesystem::remove_all(directory_); }
-
-  static std::string Read(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
   [[nodiscard]] std::size_t FilesThere() const {
     return static_cast<std::size_t>(
         std::distance(std::filesystem::directory_iterator(directory_), {}));
   }
 
-  std::filesystem::path directory_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
 };
 
 TEST_F(OutputTest, AFileAppearsWholeAndItsDirectoriesAreMade) {
   const auto path = directory_ / "a" / "b" / "result.json";
   ASSERT_TRUE(WriteFile(path.string(), "text"));
-  EXPECT_EQ(Read(path), "text");
+  EXPECT_EQ(ReadFile(path), "text");
 }
 
 TEST_F(OutputTest, UntilItIsCommittedTheOldFileIsThere) {
@@ -43,9 +32,9 @@ TEST_F(OutputTest, UntilItIsCommittedTheOldFileIsThere) {
   auto file = OutputFile::Create(path.string());
   ASSERT_TRUE(file);
   ASSERT_TRUE(file->Write(std::string(1 << 20, 'x')));
-  EXPECT_EQ(Read(path), "old");
+  EXPECT_EQ(ReadFile(path), "old");
   ASSERT_TRUE(file->Commit());
-  EXPECT_EQ(Read(path).size(), std::size_t{1 << 20});
+  EXPECT_EQ(ReadFile(path).size(), std::size_t{1 << 20});
   EXPECT_EQ(FilesThere(), 1U);
 }
 
@@ -82,7 +71,7 @@ TEST_F(OutputTest, WhetherAFileCanBeWrittenIsKnownBeforeItIs) {
   EXPECT_FALSE(CheckWritable("/proc/none/f"));
   ASSERT_TRUE(WriteFile((directory_ / "old").string(), "old"));
   EXPECT_TRUE(CheckWritable((directory_ / "old").string()));
-  EXPECT_EQ(Read(directory_ / "old"), "old");
+  EXPECT_EQ(ReadFile(directory_ / "old"), "old");
 }
 
 TEST_F(OutputTest, AGrowingFileKeepsItsFirstError) {

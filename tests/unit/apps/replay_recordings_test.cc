@@ -1,15 +1,14 @@
 #include "apps/cli/replay_recordings.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 
 #include "config/load.h"
 #include "core/agent/task_agent.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::cli::replay_recordings_test {
 namespace {
@@ -89,21 +88,19 @@ TEST(ReplayRecordingsTest, AJobThatCannotBeReadIsAnError) {
 }
 
 TEST(ReplayRecordingsTest, ARunOfAnotherVersionIsReplayedAndNamed) {
-  const std::filesystem::path directory =
-      std::filesystem::path(testing::TempDir()) / fmt::format("replay-{}", getpid());
-  std::filesystem::create_directories(directory / "recordings");
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "recordings");
   const hosts::Recording recording = AgentRecording();
   {
     auto recorder =
-        hosts::Recorder::Open(directory / "recordings" / "agent.record", recording.header);
+        hosts::Recorder::Open(folder.path() / "recordings" / "agent.record", recording.header);
     ASSERT_TRUE(recorder) << recorder.error().message;
     for (const trace::TraceRecord& record : recording.records)
       recorder->Write(record.at, record.fact);
   }
   testing::internal::CaptureStdout();
-  const int code = ReplayRunDirectory(directory, "2");
+  const int code = ReplayRunDirectory(folder.path(), "2");
   const std::string text = testing::internal::GetCapturedStdout();
-  std::filesystem::remove_all(directory);
   EXPECT_EQ(code, 0) << text;
   EXPECT_THAT(text, HasSubstr("agent.record: written by version 1, replayed by 2\n"));
   EXPECT_THAT(text, HasSubstr("agent.record: same, 4 steps"));

@@ -2,17 +2,16 @@
 #include "apps/cli/run_command.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "apps/cli/compare_commands.h"
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/file_commands.h"
 #include "config/load.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::cli::run_command_test {
 namespace {
@@ -41,25 +40,21 @@ sim::RunOutcome Answer(const config::Scenario& scenario, const sim::RunOptions& 
 class RunCommandTest : public testing::Test {
  protected:
   RunCommandTest() {
-    std::string name = testing::TempDir() + "/tfsim-run-XXXXXX";
-    directory_ = ::mkdtemp(name.data());
     EXPECT_EQ(InitCommand({.directory = directory_.string(), .force = false}), 0);
     arguments_.input.file = (directory_ / "scenario.yaml").string();
     arguments_.out = (directory_ / "out").string();
     arguments_.quiet = true;
   }
-  ~RunCommandTest() override { std::filesystem::remove_all(directory_); }
 
   [[nodiscard]] std::string Read(const std::string& file) const {
-    std::ostringstream text;
-    text << std::ifstream(directory_ / "out" / file).rdbuf();
-    return text.str();
+    return ReadFile(directory_ / "out" / file);
   }
   [[nodiscard]] nlohmann::json Document() const {
     return nlohmann::json::parse(Read("result.json"));
   }
 
-  std::filesystem::path directory_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
   RunArguments arguments_;
   const Simulator simulator_{.run = Answer, .version = "1.2.3"};
 };

@@ -2,15 +2,13 @@
 #include "apps/cli/why_command.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "apps/cli/exit_codes.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::cli::why_command_test {
 namespace {
@@ -46,8 +44,6 @@ sim::RunOutcome Coin(const config::Scenario&, const sim::RunOptions& options) {
 class WhyCommandTest : public testing::Test {
  protected:
   WhyCommandTest() {
-    std::string name = testing::TempDir() + "/tfsim-why-XXXXXX";
-    directory_ = ::mkdtemp(name.data());
     arguments_.input.file = (directory_ / "coin.yaml").string();
     arguments_.html = (directory_ / "why.html").string();
     arguments_.quiet = true;
@@ -58,7 +54,6 @@ cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 8}}]}
 jobs: [{name: a, tasks: {worker: {memory: 1GiB}}}]
 )";
   }
-  ~WhyCommandTest() override { std::filesystem::remove_all(directory_); }
 
   /// What it prints.
   std::string Why(ExitCode expected = ExitCode::kOk) {
@@ -67,7 +62,8 @@ jobs: [{name: a, tasks: {worker: {memory: 1GiB}}}]
     return testing::internal::GetCapturedStdout();
   }
 
-  std::filesystem::path directory_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
   WhyArguments arguments_;
 };
 
@@ -95,11 +91,9 @@ TEST_F(WhyCommandTest, TheDocumentHasEveryMoment) {
 
 TEST_F(WhyCommandTest, ThePageShowsNamesAsText) {
   (void)Why();
-  std::ifstream file(arguments_.html);
-  std::ostringstream page;
-  page << file.rdbuf();
-  EXPECT_NE(page.str().find("\\u003cb>told"), std::string::npos);
-  EXPECT_EQ(page.str().find("<b>told"), std::string::npos);
+  const std::string page = ReadFile(arguments_.html);
+  EXPECT_NE(page.find("\\u003cb>told"), std::string::npos);
+  EXPECT_EQ(page.find("<b>told"), std::string::npos);
 }
 
 TEST_F(WhyCommandTest, ARunThatPassesLostNothing) {
@@ -115,13 +109,7 @@ void LeaveRun(const std::filesystem::path& directory, const std::filesystem::pat
 }
 
 TEST_F(WhyCommandTest, ARunThatWasKeptIsDrawnAgainUnderItsSeed) {
-  std::string scenario;
-  {
-    std::ifstream file(arguments_.input.file);
-    std::ostringstream text;
-    text << file.rdbuf();
-    scenario = text.str();
-  }
+  const std::string scenario = ReadFile(arguments_.input.file);
   std::ofstream(arguments_.input.file) << scenario << "seed: 2\n";
   LeaveRun(directory_, arguments_.input.file);
   for (const std::string& run : {directory_.string(), (directory_ / "result.json").string()}) {

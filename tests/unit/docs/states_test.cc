@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "core/am/transitions.h"
 #include "core/client/job_client.h"
 #include "core/model/transition.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::states_test {
 namespace {
@@ -87,18 +87,11 @@ std::string Section(std::string_view title, std::string_view source,
   return text;
 }
 
-std::string PageOf(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 TEST(StatesDocsTest, ThePageDrawsTheTablesThatTheMachinesUse) {
   const char* root = std::getenv("TFYARN_SOURCE_DIR");
   if (root == nullptr) GTEST_SKIP() << "TFYARN_SOURCE_DIR is not set; run by ctest";
   const std::string path = std::string(root) + "/docs/states.md";
-  const std::string page = PageOf(path);
+  const std::string page = ReadFile(path);
   const std::size_t begin = page.find(kBegin);
   ASSERT_NE(begin, std::string::npos) << path << " has no line " << kBegin;
 

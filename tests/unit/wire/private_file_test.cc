@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/files.h"
+
 namespace tfyarn::wire::private_file_test {
 namespace {
 
@@ -14,14 +16,6 @@ namespace fs = std::filesystem;
 
 class PrivateFileTest : public testing::Test {
  protected:
-  PrivateFileTest() {
-    directory_ = fs::path(testing::TempDir()) /
-                 ("private_file_" + std::to_string(::getpid()) + "_" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~PrivateFileTest() override { fs::remove_all(directory_); }
   [[nodiscard]] std::string Path(const char* name) const { return directory_ / name; }
   [[nodiscard]] std::size_t Files() const {
     return static_cast<std::size_t>(
@@ -29,7 +23,8 @@ class PrivateFileTest : public testing::Test {
   }
 
  private:
-  fs::path directory_;
+  const TemporaryFolder folder_;
+  const fs::path directory_ = folder_.path();
 };
 
 TEST_F(PrivateFileTest, WhatWasWrittenIsReadBackAndNobodyElseCanReadIt) {

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/files.h"
+
 namespace tfyarn::local::log_printer_test {
 namespace {
 
@@ -18,13 +20,6 @@ using testing::Not;
 
 class LogPrinterTest : public testing::Test {
  protected:
-  LogPrinterTest() {
-    std::string path = (fs::temp_directory_path() / "tfyarn-logs-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) std::abort();
-    directory_ = path;
-  }
-  ~LogPrinterTest() override { fs::remove_all(directory_); }
-
   void Append(const std::string& name, const std::string& text) const {
     std::ofstream(directory_ / name, std::ios::app | std::ios::binary) << text;
   }
@@ -50,7 +45,8 @@ class LogPrinterTest : public testing::Test {
     return sum;
   }
 
-  fs::path directory_;
+  const TemporaryFolder folder_;
+  const fs::path directory_ = folder_.path();
 };
 
 TEST_F(LogPrinterTest, ShowsWholeLinesBehindTheirTaskAsTheyCome) {

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "core/model/codec.h"
 #include "core/model/random_stream.h"
 #include "core/model/text.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::journal::journal_test {
 namespace {
@@ -247,11 +247,6 @@ TEST(JournalTest, EachEntrySaysWhatItsWriterKnewToBeStored) {
   EXPECT_EQ(reading.entries[1].writer.heard, JournalSeq(1));
 }
 
-std::string Bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// One line for each entry.
 std::string TextOf(const JournalReading& reading) {
   std::string text;
@@ -279,10 +274,10 @@ TEST(JournalTest, JournalsOfEveryReleasedVersionAreReadForEver) {
   std::size_t read = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".journal") continue;
-    const JournalReading reading = ReadJournalBytes(Bytes(entry.path()));
+    const JournalReading reading = ReadJournalBytes(ReadFile(entry.path()));
     EXPECT_FALSE(reading.cut || reading.damaged || reading.refused) << entry.path();
     std::filesystem::path text = entry.path();
-    EXPECT_EQ(TextOf(reading), Bytes(text.replace_extension(".txt"))) << entry.path();
+    EXPECT_EQ(TextOf(reading), ReadFile(text.replace_extension(".txt"))) << entry.path();
     read += reading.entries.size();
   }
   EXPECT_GE(read, AllKinds().size());

@@ -16,6 +16,7 @@
 #include "fakes/server/container_processes.h"
 #include "fakes/server/files.h"
 #include "fakes/server/localizer.h"
+#include "tests/unit/files.h"
 #include "tests/unit/wire/hadoop/test_server.h"
 #include "wire/hadoop/ipc_client.h"
 #include "wire/hadoop/yarn_codec.h"
@@ -178,18 +179,14 @@ TEST_F(YarnServerTest, WhatItCannotTakeIsRefusedByTheNameOfAnException) {
 
 class OnThisMachineTest : public ::testing::Test {
  protected:
-  OnThisMachineTest() { std::filesystem::create_directories(folder_); }
-  ~OnThisMachineTest() override {
-    std::filesystem::remove_all(folder_);
-    umask(mask_);
-  }
+  ~OnThisMachineTest() override { umask(mask_); }
   static ContainerId Container(std::int64_t number) {
     return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = number};
   }
 
   boost::asio::io_context io_;
-  const std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) / ("tfyarn_node_" + std::to_string(getpid()));
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 
  private:
   const mode_t mask_ = umask(0);  // Files are as they are made.

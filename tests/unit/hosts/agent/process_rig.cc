@@ -6,36 +6,14 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <fstream>
-#include <sstream>
 
 #include "hosts/agent/proc_table.h"
 #include "tests/unit/patience.h"
 
 namespace tfyarn::agent_host {
 
-namespace fs = std::filesystem;
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::string OddTask() {
   return TFYARN_ODD_TASK;
-}
-
-ProcessRig::ProcessRig() {
-  std::string path = (fs::temp_directory_path() / "tfyarn-agent-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr) std::abort();
-  directory_ = path;
-}
-
-ProcessRig::~ProcessRig() {
-  std::error_code ignored;
-  fs::remove_all(directory_, ignored);
 }
 
 void ProcessRig::TearDown() {

@@ -15,6 +15,7 @@
 #include "hosts/agent/process_tree.h"
 #include "hosts/agent/spawner.h"
 #include "hosts/agent/subreaper.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::agent_host {
 
@@ -46,8 +47,6 @@ class CountingProc : public ProcSource {
 
 class ProcessRig : public testing::Test {
  protected:
-  ProcessRig();
-  ~ProcessRig() override;
   void TearDown() override;
 
   /// odd_task with `words`, in the test's own directory.
@@ -73,7 +72,8 @@ class ProcessRig : public testing::Test {
   /// Descendants of the test, zombies included, that are not its gtest machinery.
   static std::vector<pid_t> Living();
 
-  std::filesystem::path directory_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
   boost::asio::io_context io_;
   CountingProc proc_;
   Subreaper subreaper_{io_, proc_};
@@ -82,8 +82,6 @@ class ProcessRig : public testing::Test {
   std::optional<TreeExit> exit_;
 };
 
-/// The whole file; empty when there is none.
-[[nodiscard]] std::string ReadFile(const std::filesystem::path& path);
 /// Path of the program that behaves as told.
 [[nodiscard]] std::string OddTask();
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/files.h"
 #include "tests/unit/hosts/agent/process_rig.h"
 
 namespace tfyarn::agent_host::task_cgroup_test {
@@ -56,11 +57,9 @@ TEST(TaskCgroupCreateTest, WhereItIsNotAllowedItSaysWhy) {
 }
 
 TEST(TaskCgroupCreateTest, AnOrdinaryDirectoryIsNoGroupAndIsLeftClean) {
-  std::string parent = (std::filesystem::temp_directory_path() / "tfyarn-cg-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(parent.data()), nullptr);
-  EXPECT_FALSE(TaskCgroup::Create(parent));
-  EXPECT_TRUE(std::filesystem::is_empty(parent));
-  std::filesystem::remove(parent);
+  const TemporaryFolder parent;
+  EXPECT_FALSE(TaskCgroup::Create(parent.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(parent.path()));
 }
 
 class TaskCgroupTest : public ProcessRig {

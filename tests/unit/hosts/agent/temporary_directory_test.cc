@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "hosts/agent/unique_fd.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::agent_host::temporary_directory_test {
 namespace {
@@ -21,20 +20,14 @@ namespace fs = std::filesystem;
 class TemporaryDirectoryTest : public testing::Test {
  protected:
   TemporaryDirectoryTest() : before_(fs::current_path()) {
-    std::string made = (fs::temp_directory_path() / "tfyarn-test-XXXXXX").string();
-    base_ = ::mkdtemp(made.data());
-    work_ = base_ / std::string(130, 'w');
     fs::create_directory(work_);
     fs::current_path(work_);
   }
-  ~TemporaryDirectoryTest() override {
-    fs::current_path(before_);
-    fs::remove_all(base_);
-  }
+  ~TemporaryDirectoryTest() override { fs::current_path(before_); }
 
   fs::path before_;
-  fs::path base_;
-  fs::path work_;
+  const TemporaryFolder base_;
+  fs::path work_ = base_.path() / std::string(130, 'w');
 };
 
 TEST_F(TemporaryDirectoryTest, IsInTheWorkDirectoryForItsUserAlone) {

@@ -103,7 +103,7 @@ class LocalNodeTest : public HostRig {
   }
   [[nodiscard]] fs::path Directory() const { return options_.directory + "/" + ToString(kOne); }
   [[nodiscard]] std::string Stdout() const {
-    return ReadBytes(options_.log_directory + "/" + ToString(kOne) + ".stdout");
+    return ReadFile(options_.log_directory + "/" + ToString(kOne) + ".stdout");
   }
 
   LocalNodeOptions options_{.node = {.host = "here", .port = 7},
@@ -142,7 +142,7 @@ TEST_F(LocalNodeTest, PutsLinksIntoTheWorkDirectory) {
   EXPECT_EQ(Ended().status, 0);
   EXPECT_EQ(Stdout(), Directory().string() + "\n");
   EXPECT_EQ(fs::read_symlink(Directory() / "job.yaml"), PathOf("storage/a/job.yaml"));
-  EXPECT_EQ(ReadBytes(Directory() / "job.yaml"), "name: mnist\n");
+  EXPECT_EQ(ReadFile(Directory() / "job.yaml"), "name: mnist\n");
 }
 
 TEST_F(LocalNodeTest, MakesTheDirectoriesOfALink) {
@@ -152,7 +152,7 @@ TEST_F(LocalNodeTest, MakesTheDirectoriesOfALink) {
   context.local_resources = {{std::string(kAgentJobFile), {.path = "/a/job.yaml"}}};
   StartWell(context);
   EXPECT_EQ(Ended().status, 0);
-  EXPECT_EQ(ReadBytes(Directory() / kAgentJobFile), "name: mnist\n");
+  EXPECT_EQ(ReadFile(Directory() / kAgentJobFile), "name: mnist\n");
 }
 
 TEST_F(LocalNodeTest, QuotesTheLastWordsOfWhatFailed) {
@@ -166,7 +166,7 @@ TEST_F(LocalNodeTest, ASecretIsAFileOfItsOwnerAndNothingElse) {
   StartWell(Odd({"environment"}), {{kOne, "very secret"}});
   EXPECT_EQ(Ended().status, 0);
   const fs::path file = Directory() / kIdentityFile;
-  EXPECT_EQ(ReadBytes(file), "very secret");
+  EXPECT_EQ(ReadFile(file), "very secret");
   struct stat status {};
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);

@@ -143,7 +143,7 @@ TEST_F(LocalStorageTest, DeletesFilesAndKeepsDirectories) {
   (void)Create("/a/journal", "two");
   EXPECT_EQ(ToText(storage_.Carry(hdfs::DeleteRequest{.path = "/a", .recursive = true})), "Done{}");
   EXPECT_EQ(CodeOf(Read("/a/journal")), "not-found");
-  EXPECT_EQ(ReadBytes(PathOf("kept/a/journal")), "two");
+  EXPECT_EQ(ReadFile(PathOf("kept/a/journal")), "two");
 }
 
 TEST_F(LocalStorageTest, DeletesDirectoriesWhereNothingIsKept) {
@@ -195,7 +195,7 @@ TEST_F(LocalStorageTest, NoPathLeadsOutOfItsRoot) {
           hdfs::HdfsRequest(hdfs::DeleteRequest{.path = path, .recursive = true})})
       EXPECT_EQ(CodeOf(storage_.Carry(request)), "invalid-path") << ToText(request);
   }
-  EXPECT_EQ(ReadBytes(PathOf("outside")), "precious");
+  EXPECT_EQ(ReadFile(PathOf("outside")), "precious");
   (void)Create("/a..b/..c", "allowed");
   EXPECT_EQ(BytesOf(Read("/a..b/..c")), "allowed");
 }

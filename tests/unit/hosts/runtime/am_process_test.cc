@@ -228,7 +228,7 @@ TEST_F(AmProcessTest, RunsWithoutARecordingWhereNoneCanBeMade) {
   const auto process = Start(1);
   UntilRegistered();
   EXPECT_THAT(process->notes, ElementsAre(HasSubstr("am-1.record")));
-  EXPECT_EQ(ReadBytes(PathOf("am-1.record")), "precious");
+  EXPECT_EQ(ReadFile(PathOf("am-1.record")), "precious");
 }
 
 TEST_F(AmProcessTest, MayGoWhileStorageOwesAnAnswer) {

@@ -56,7 +56,7 @@ class ChronicleTest : public HostRig {
   }
   [[nodiscard]] std::vector<json> Events() const {
     std::vector<json> events;
-    std::istringstream text(ReadBytes(PathOf("events.jsonl")));
+    std::istringstream text(ReadFile(PathOf("events.jsonl")));
     for (std::string line; std::getline(text, line);) events.push_back(json::parse(line));
     return events;
   }
@@ -112,8 +112,8 @@ TEST_F(ChronicleTest, TellsNeitherEnvironmentsNorTheJournal) {
                                          .context = {.environment = {{"KEY", "secret"}}}}}}});
   Ordered(4s, AppendJournal{.seq = JournalSeq(1), .bytes = "secret"});
   Told(5s, JournalRead{.bytes = "secret"});
-  EXPECT_THAT(ReadBytes(PathOf("events.jsonl")), Not(HasSubstr("secret")));
-  EXPECT_THAT(ReadBytes(PathOf("events.jsonl")), HasSubstr("StartContainersRequest"));
+  EXPECT_THAT(ReadFile(PathOf("events.jsonl")), Not(HasSubstr("secret")));
+  EXPECT_THAT(ReadFile(PathOf("events.jsonl")), HasSubstr("StartContainersRequest"));
 }
 
 TEST_F(ChronicleTest, IdleHeartbeatsAreNotWritten) {
@@ -138,7 +138,7 @@ TEST_F(ChronicleTest, OnAFullDiskNothingIsLost) {
     Starts();
     EXPECT_EQ(json::parse(chronicle_->State())["tasks"].size(), 1u);
     EXPECT_EQ(chronicle_->Documents(false).result.jobs.at(0).gpus, 2);
-    EXPECT_EQ(ReadBytes(PathOf("events.jsonl")).size(), 100u);
+    EXPECT_EQ(ReadFile(PathOf("events.jsonl")).size(), 100u);
   }
   Ordered(9s, VerdictReached{.status = JobStatus::kSucceeded});
   EXPECT_EQ(Events().size(), 8u);

@@ -13,7 +13,7 @@ TEST_F(GrowingFileTest, HasWhatWasAppended) {
   GrowingFile file(PathOf("events"), false);
   EXPECT_TRUE(file.Append("one\n"));
   EXPECT_TRUE(file.Append("two\n"));
-  EXPECT_EQ(ReadBytes(PathOf("events")), "one\ntwo\n");
+  EXPECT_EQ(ReadFile(PathOf("events")), "one\ntwo\n");
   EXPECT_EQ(file.size(), 8u);
   EXPECT_EQ(file.Read(0, 100), "one\ntwo\n");
   EXPECT_EQ(file.Read(2, 4), "e\ntw");
@@ -24,9 +24,9 @@ TEST_F(GrowingFileTest, HasWhatWasAppended) {
 TEST_F(GrowingFileTest, OneThatIsThereIsEmptiedOrAnError) {
   WriteBytes(PathOf("events"), "old");
   EXPECT_EQ(GrowingFile(PathOf("events"), true).error(), EEXIST);
-  EXPECT_EQ(ReadBytes(PathOf("events")), "old");
+  EXPECT_EQ(ReadFile(PathOf("events")), "old");
   const GrowingFile file(PathOf("events"), false);
-  EXPECT_EQ(ReadBytes(PathOf("events")), "");
+  EXPECT_EQ(ReadFile(PathOf("events")), "");
 }
 
 TEST_F(GrowingFileTest, WhatAFullDiskDoesNotTakeIsReadAllTheSameAndWrittenLater) {
@@ -37,14 +37,14 @@ TEST_F(GrowingFileTest, WhatAFullDiskDoesNotTakeIsReadAllTheSameAndWrittenLater)
     EXPECT_TRUE(file.Append("two\n"));
     EXPECT_TRUE(file.Append("three\n"));
     EXPECT_EQ(file.error(), EFBIG);
-    EXPECT_EQ(ReadBytes(PathOf("events")), "one\ntw");
+    EXPECT_EQ(ReadFile(PathOf("events")), "one\ntw");
     EXPECT_EQ(file.size(), 14u);
     EXPECT_EQ(file.Read(0, 100), "one\ntwo\nthree\n");
     EXPECT_EQ(file.Read(5, 4), "wo\nt");
     EXPECT_EQ(file.Read(8, 100), "three\n");
   }
   EXPECT_TRUE(file.Append("four\n"));
-  EXPECT_EQ(ReadBytes(PathOf("events")), "one\ntwo\nthree\nfour\n");
+  EXPECT_EQ(ReadFile(PathOf("events")), "one\ntwo\nthree\nfour\n");
   EXPECT_EQ(file.error(), 0);
 }
 
@@ -59,7 +59,7 @@ TEST_F(GrowingFileTest, WhatIsTooMuchToWaitIsNotTakenAtAll) {
     EXPECT_EQ(file.size(), 2 * half.size());
   }
   EXPECT_TRUE(file.Append("z"));
-  EXPECT_EQ(ReadBytes(PathOf("events")), half + half + "z");
+  EXPECT_EQ(ReadFile(PathOf("events")), half + half + "z");
 }
 
 TEST_F(GrowingFileTest, WritesWhatWaitsAtItsEndAndGoesOnWhereItIsMoved) {
@@ -71,9 +71,9 @@ TEST_F(GrowingFileTest, WritesWhatWaitsAtItsEndAndGoesOnWhereItIsMoved) {
       file.Append("one\n");
       moved = std::move(file);
     }
-    EXPECT_EQ(ReadBytes(PathOf("events")), "o");
+    EXPECT_EQ(ReadFile(PathOf("events")), "o");
   }
-  EXPECT_EQ(ReadBytes(PathOf("events")), "one\n");
+  EXPECT_EQ(ReadFile(PathOf("events")), "one\n");
 }
 
 TEST_F(GrowingFileTest, OneThatCannotBeMadeTakesNothing) {

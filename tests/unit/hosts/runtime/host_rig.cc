@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/model/describe.h"
@@ -17,28 +16,12 @@ namespace tfyarn::hosts {
 
 namespace fs = std::filesystem;
 
-std::string ReadBytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void WriteBytes(const fs::path& path, std::string_view bytes) {
   std::ofstream file(path, std::ios::binary);
   file << bytes;
 }
 
 // ---------------------------------------------------------------- HostRig
-
-HostRig::HostRig() {
-  std::string path = (fs::temp_directory_path() / "tfyarn-hosts-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr) std::abort();
-  directory_ = path;
-}
-
-HostRig::~HostRig() {
-  std::error_code ignored;
-  fs::remove_all(directory_, ignored);
-}
 
 void HostRig::Until(const std::function<bool()>& done, const std::string& what) {
   const auto watchdog = std::chrono::steady_clock::now() + Patience(1min);

@@ -15,14 +15,12 @@
 #include <vector>
 
 #include "hosts/runtime/cluster.h"
+#include "tests/unit/files.h"
 
 namespace tfyarn::hosts {
 
 class HostRig : public testing::Test {
  protected:
-  HostRig();
-  ~HostRig() override;
-
   /// Runs the loop until `done`, which is asked every few milliseconds. Fails after a minute.
   void Until(const std::function<bool()>& done, const std::string& what);
   /// Runs the loop until nothing is left to wait for.
@@ -31,7 +29,8 @@ class HostRig : public testing::Test {
   void Settle();
   [[nodiscard]] std::string PathOf(const std::string& name) const { return directory_ / name; }
 
-  std::filesystem::path directory_;  ///< Of this test only; removed after it.
+  const TemporaryFolder folder_;
+  const std::filesystem::path directory_ = folder_.path();
   boost::asio::io_context io_;
 };
 
@@ -93,8 +92,6 @@ class ScriptedCluster : public Cluster {
   std::vector<std::string>& log_;  ///< "SubmitApplicationRequest", one line a call.
 };
 
-/// The whole file; empty when there is none.
-[[nodiscard]] std::string ReadBytes(const std::filesystem::path& path);
 void WriteBytes(const std::filesystem::path& path, std::string_view bytes);
 /// The requests of one kind.
 template <class T, class Requests>

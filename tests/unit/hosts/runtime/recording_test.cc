@@ -50,7 +50,7 @@ class RecordingTest : public HostRig {
     recorder.Write(Instant(1s), Noted("one"));
     recorder.Write(Instant(2s), Assembled(SpecOf(40000)));
     recorder.Write(Instant(3s), Noted("three"));
-    return ReadBytes(PathOf("sample.record"));
+    return ReadFile(PathOf("sample.record"));
   }
 };
 
@@ -113,7 +113,7 @@ TEST_F(RecordingTest, RefusesAFileThatIsThereAndADirectoryThatIsNot) {
   const auto there = Recorder::Open(PathOf("am.record"), kHeader);
   ASSERT_FALSE(there);
   EXPECT_EQ(there.error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(ReadBytes(PathOf("am.record")), "precious");
+  EXPECT_EQ(ReadFile(PathOf("am.record")), "precious");
   const auto nowhere = Recorder::Open(PathOf("absent/am.record"), kHeader);
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, ErrorCode::kFailedPrecondition);

@@ -62,7 +62,7 @@ TEST_F(RunRecordsTest, WaitsForTheRestOfAnEntry) {
     client.Write(Instant(1s), Noted("one"));
     client.Write(Instant(2s), Noted("two"));
   }
-  const std::string bytes = ReadBytes(PathOf("whole.record"));
+  const std::string bytes = ReadFile(PathOf("whole.record"));
   std::filesystem::remove(PathOf("whole.record"));
   std::vector<std::string> all;
   for (std::size_t size = 0; size <= bytes.size(); ++size) {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -13,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+
+#include "tests/unit/files.h"
 
 namespace tfyarn::hosts::runtime_bundle_test {
 namespace {
@@ -31,9 +32,9 @@ class RuntimeBundleTest : public testing::Test {
     for (const char* name : {"tfyarn-am", "tfyarn-agent"})
       fs::copy_file("/bin/sh", programs_ / name);
   }
-  ~RuntimeBundleTest() override { fs::remove_all(root_); }
 
-  fs::path root_ = fs::path(testing::TempDir()) / fmt::format("bundle-{}", ::getpid());
+  const TemporaryFolder folder_;
+  fs::path root_ = folder_.path();
   fs::path programs_ = root_ / "programs with a 'quote'";
 };
 

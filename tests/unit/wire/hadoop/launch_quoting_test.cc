@@ -9,7 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "tests/unit/files.h"
 
 namespace tfyarn::hadoop::launch_quoting_test {
 namespace {
@@ -24,9 +25,6 @@ void Replace(std::string& text, std::string_view what, std::string_view with) {
 
 class LaunchQuotingTest : public ::testing::Test {
  protected:
-  LaunchQuotingTest() { std::filesystem::create_directories(directory_); }
-  ~LaunchQuotingTest() override { std::filesystem::remove_all(directory_); }
-
   /// Source: ContainerLaunch.java expandEnvironment().
   std::string Expanded(std::string text) const {
     Replace(text, "<LOG_DIR>", directory_);
@@ -61,13 +59,10 @@ class LaunchQuotingTest : public ::testing::Test {
     ASSERT_EQ(std::system(("/bin/bash '" + directory_ + "/outer.sh'").c_str()), 0)
         << Output("stderr");
   }
-  std::string Output(const std::string& name) const {
-    std::ifstream file(directory_ + "/" + name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Output(const std::string& name) const { return ReadFile(directory_ + "/" + name); }
 
-  const std::string directory_ =
-      ::testing::TempDir() + "/tfyarn_launch_" + std::to_string(getpid());
+  const TemporaryFolder folder_;
+  const std::string directory_ = folder_.path();
 };
 
 const std::vector<std::string> kNasty = {
