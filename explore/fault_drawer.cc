@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/fault_id.h"
 #include "config/fault_kinds.h"
 #include "core/model/ids.h"
 #include "explore/draw.h"
