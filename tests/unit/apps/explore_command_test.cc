@@ -16,9 +16,13 @@
 namespace tfyarn::cli::explore_command_test {
 namespace {
 
+/// A fault of that kind, apart from the one that the relation unused-node adds.
 bool Has(const config::Scenario& scenario, std::string_view kind) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(),
-                     [&](const config::FaultSpec& fault) { return fault.kind == kind; });
+                     [&](const config::FaultSpec& fault) {
+                       const bool added = fault.target && fault.target->name == "unused";
+                       return fault.kind == kind && !added;
+                     });
 }
 
 /// A node's crash breaks `capacity`; a restart of the RM crashes the simulator.
