@@ -28,7 +28,7 @@ class ResourceLimits {
   void Restore(const RmStateStore& store);
 
   void SeeNode(const Resource& resource);
-  /// One of the nodes that are waited for is back (all that still come are).
+  /// A node has come: one less to wait for.
   void CountBack() {
     if (awaited_ > 0) --awaited_;
   }

@@ -2,8 +2,9 @@
 //
 // The records (rm_context.h) are shared by all. Applications change them, nodes use applications,
 // and what callers are answered is in a service for clients, one for masters, one for trackers, as
-// in YARN; each part uses only those before it. Here are the events that are nobody's call, timers,
-// keys, and the restart. Not for others: resource_manager.h is the face.
+// in YARN; each part uses only those before it. This class hands events, calls and timers to them,
+// turns the keys, and writes down and reads what the next RM must know. Not for others:
+// resource_manager.h is the face.
 #pragma once
 
 #include <cstdint>

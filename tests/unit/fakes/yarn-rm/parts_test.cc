@@ -1,8 +1,9 @@
-// The small parts: tokens, the ring of heartbeats, comparing amounts.
+// The small parts: tokens, the ring of heartbeats, comparing amounts, the table of schedulers.
 #include <gtest/gtest.h>
 
 #include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/node_ring.h"
+#include "fakes/yarn-rm/schedulers.h"
 #include "fakes/yarn-rm/tokens.h"
 
 namespace tfyarn::fakes::parts_test {
@@ -141,6 +142,15 @@ TEST(DominantTest, RoomIsNeededOfEveryKindThatIsAskedFor) {
       SumFitsIn({.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}));
   EXPECT_TRUE(
       SumFitsIn({.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}, {.others = {{"fpga", 2}}}));
+}
+
+TEST(SchedulersTableTest, EachIsFoundByItsNameAndSaysWhatItDoesInASentence) {
+  EXPECT_GE(AllSchedulers().size(), 4U);
+  for (const SchedulerKind* kind : AllSchedulers()) {
+    EXPECT_EQ(FindScheduler(kind->name), kind);
+    EXPECT_TRUE(kind->text.ends_with('.')) << kind->name;
+  }
+  EXPECT_EQ(FindScheduler("fair"), nullptr);
 }
 
 }  // namespace
