@@ -228,7 +228,6 @@ void NodeManager::OnRegistered(const yarn::RegisterNodeManagerResponse& response
   nm_keys_.Set(response.nm_token_key);
   response_id_ = 0;
   uncertain_ = false;
-  health_changed_ = !healthy_;  // A registration does not say it, the next heartbeat does.
   ForgetDelivered();
   PlaceOnGrid();
   if (options_.capacity != capacity_sent_) {

@@ -245,7 +245,15 @@ const std::vector<Row>& Rows() {
                 Near(First(Heard(run, "n-3", NodeState::kRunning), 21), 70, 2.1);
        }},
       {"node_unhealthy",
-       "a NodeManager that registers anew says it again",
+       "a NodeManager that registers with another RM says it again",
+       {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
+        "kind: rm_restart, at: 30s, for: 5s"},
+       [](const SmallRun& run) {
+         return Within(First(Heard(run, "n-3", NodeState::kUnhealthy), 35), 35, 47.5) &&
+                Within(First(Heard(run, "n-3", NodeState::kRunning), 60), 70, 72.1);
+       }},
+      {"node_unhealthy",
+       "a NodeManager that starts anew says it again",
        {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
         "kind: rm_restart, at: 30s, for: 5s", "kind: nm_restart, at: 31s, target: {node: n-3}"},
        [](const SmallRun& run) {
