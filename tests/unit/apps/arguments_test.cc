@@ -64,7 +64,8 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
             std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--relation", "key-order"}).find("FILES"), std::string::npos);
   EXPECT_EQ(explore({"explore", "--digests", "d"}).digests, "d");
-  EXPECT_NE(ErrorOf({"explore", "a.yaml", "--coverage-only", "--digests", "d"}).find("of a search"),
+  EXPECT_NE(ErrorOf({"explore", "a.yaml", "--coverage-only", "--digests", "d"})
+                .find("goes with a search"),
             std::string::npos);
   EXPECT_EQ(explore({"explore", "--unguided", "--seed", "7", "--from", "300"}).from, 300U);
   for (const char* from : {"310", "x"}) {
