@@ -81,7 +81,7 @@ class ExploreCommandTest : public testing::Test {
 
   /// Each run is a process, which costs twenty times as much under sanitizers.
   [[nodiscard]] static std::uint64_t Some(std::uint64_t runs) {
-    return std::getenv("TFYARN_SANITIZED") == nullptr ? runs : runs / 10;
+    return std::getenv("TFYARN_SANITIZED") == nullptr ? runs : runs / 5;
   }
   [[nodiscard]] int Explore(decltype(Brittle)* simulator = Brittle) {
     return ExploreCommand(arguments_, {.run = simulator, .version = "test"});
