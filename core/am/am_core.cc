@@ -7,16 +7,13 @@
 #include "core/am/transitions.h"
 #include "core/journal/codec.h"
 #include "core/model/check.h"
+#include "core/model/random_stream.h"
 
 namespace tfyarn::am {
 namespace {
 
-/// One round of splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
 std::uint64_t Mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
+  return MixBits(x + kGoldenGamma);
 }
 
 allocation::GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options,
