@@ -79,11 +79,23 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   parts_.epochs.TryStartAlone(task);
 }
 
+std::optional<policy::Verdict> Failover::JudgeWith(const std::vector<TaskIndex>& tasks,
+                                                   policy::Outcome outcome) {
+  TaskTable& table = parts_.core.tasks;
+  std::vector<std::pair<TaskIndex, policy::Outcome>> were;
+  for (const TaskIndex task : tasks) {
+    const policy::Outcome was = table.record(task).outcome;
+    if (was == outcome) continue;
+    were.emplace_back(task, was);
+    table.SetOutcome(task, outcome);
+  }
+  auto verdict = parts_.core.policy->Judge(table);
+  for (const auto& [task, was] : were) table.SetOutcome(task, was);
+  return verdict;
+}
+
 bool Failover::DecidesByOk(TaskIndex task) {
-  AmCore& core = parts_.core;
-  core.tasks.SetOutcome(task, policy::Outcome::kOk);
-  const auto verdict = core.policy->Judge(core.tasks);
-  core.tasks.SetOutcome(task, policy::Outcome::kOpen);
+  const auto verdict = JudgeWith({task}, policy::Outcome::kOk);
   return verdict && verdict->status == JobStatus::kSucceeded;
 }
 
@@ -731,16 +743,7 @@ bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) 
 }
 
 bool Failover::LeavesSuccessOpen(const RestartTasks& tasks) {
-  AmCore& core = parts_.core;
-  std::vector<std::pair<TaskIndex, policy::Outcome>> ended;
-  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
-    const policy::Outcome outcome = core.tasks.record(task).outcome;
-    if (outcome == policy::Outcome::kOpen) continue;
-    ended.emplace_back(task, outcome);
-    core.tasks.SetOutcome(task, policy::Outcome::kOpen);
-  }
-  const auto verdict = core.policy->Judge(core.tasks);
-  for (const auto& [task, outcome] : ended) core.tasks.SetOutcome(task, outcome);
+  const auto verdict = JudgeWith(parts_.restart.ListOf(tasks), policy::Outcome::kOpen);
   return !verdict || verdict->status == JobStatus::kSucceeded;
 }
 

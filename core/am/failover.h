@@ -125,6 +125,9 @@ class Failover {
   void OnStopped(const AttemptEnd& end, bool container_alive);
   void Act(Failure failure);
   void Absorb(const AttemptEnd& end, bool container_alive);
+  /// The verdict, were that the outcome of these tasks.
+  [[nodiscard]] std::optional<policy::Verdict> JudgeWith(const std::vector<TaskIndex>& tasks,
+                                                         policy::Outcome outcome);
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
   void CloseTask(const AttemptEnd& end, policy::Outcome outcome, const Tried& tried = {});
   void Report(Failure failure);
