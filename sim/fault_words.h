@@ -46,6 +46,18 @@ namespace tfyarn::sim {
   return static_cast<std::int32_t>(product);
 }
 
+/// The fault adds its factor (`otherwise` where it names none), or its end takes it away: how
+/// much slower all of them together make it now.
+[[nodiscard]] inline std::int32_t SlowBy(std::map<std::uint64_t, std::int32_t>& factors,
+                                         const FaultOrder& order, double otherwise) {
+  if (order.begins) {
+    factors[KeyOf(order)] = PermilleOf(order, otherwise);
+  } else {
+    factors.erase(KeyOf(order));
+  }
+  return ProductOf(factors);
+}
+
 [[nodiscard]] inline std::vector<std::int32_t> NodesOf(const FaultOrder& order) {
   std::vector<std::int32_t> nodes;
   for (const Struck& struck : order.struck) {

@@ -11,12 +11,7 @@ template <>
 void SimHost::Strike<FaultId::kSlowNode>(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     NodeInfo& info = nodes_[node];
-    if (order.begins) {
-      info.slowed_by[KeyOf(order)] = PermilleOf(order, 4);
-    } else {
-      info.slowed_by.erase(KeyOf(order));
-    }
-    info.pace_permille = ProductOf(info.slowed_by);
+    info.pace_permille = SlowBy(info.slowed_by, order, 4);
     PaceChanged(node);
   }
 }
@@ -25,12 +20,7 @@ template <>
 void SimHost::Strike<FaultId::kGpuSlow>(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     NodeInfo& info = nodes_[node];
-    if (order.begins) {
-      info.gpus_slowed_by[KeyOf(order)] = PermilleOf(order, 4);
-    } else {
-      info.gpus_slowed_by.erase(KeyOf(order));
-    }
-    info.gpu_pace_permille = ProductOf(info.gpus_slowed_by);
+    info.gpu_pace_permille = SlowBy(info.gpus_slowed_by, order, 4);
     PaceChanged(node);
   }
 }
