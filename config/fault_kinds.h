@@ -4,8 +4,8 @@
 //
 // Each kind is a file in config/faults. How a kind is carried out is the simulator's (sim/faults)
 // and the local host's; this is the contract: FaultSpec.numbers and .words have an entry for every
-// parameter that was given or has a default here. Nobody compares names of kinds: what a kind is
-// like is a trait, and has one here.
+// parameter that was given or has a default here. Other code asks for a trait of a kind, and
+// never compares its name.
 #pragma once
 
 #include <cstdint>
@@ -92,8 +92,8 @@ enum class RmOutage {
 /// What those who judge a run, or look for the reason of what they see in it, may ask of a kind.
 /// The defaults are of a fault of which nothing is known.
 struct FaultTraits {
-  /// It strikes single nodes or containers: nobody else is kept from ending, answering or cleaning
-  /// up.
+  /// It strikes single nodes or containers: it keeps no other job, node or daemon from
+  /// ending, answering or cleaning up.
   bool strikes_only_its_target = false;
   /// It goes on for ever when no `for` ends it. Others without `for` are over when they have
   /// struck.

@@ -283,7 +283,7 @@ class SimHost : private ClusterView, private WorldView {
   void LoseDisks(const FaultOrder& order, const std::string& error, const std::string& report);
   /// Why nothing can start on the node; empty while its disks are well.
   [[nodiscard]] std::string FailureByDisks(std::int32_t node) const;
-  /// What became of a container's process; a NM that is down finds it when it recovers.
+  /// How a container's process ended; a NM that is down finds it when it recovers.
   void TellNmOf(std::int32_t node, fakes::NmEvent event);
   void ReportMissed(std::int32_t node);
   void FailStarts(const FaultOrder& order, bool launch);

@@ -196,7 +196,7 @@ RmStateStore RmCore::StateStore() const {
 }
 
 void RmCore::Recover(const RmStateStore& store) {
-  std::vector<RmAction> unheard;  // nobody listens yet
+  std::vector<RmAction> unheard;  // the host takes no actions before the first Step
   out_.Open(unheard);
   records_.epoch = store.epoch + 1;
   records_.started_at = records_.now;

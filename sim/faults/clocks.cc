@@ -1,4 +1,4 @@
-// Clocks of nodes that are wrong. Machines measure time by clocks that nobody sets, so that only
+// Clocks of nodes that are wrong. Machines measure time by clocks that no fault sets, so that only
 // what compares two machines' times, or two lives of one, sees them: container tokens, whose end
 // the RM writes and the NodeManager reads, and what an AM stores for its next attempt.
 //

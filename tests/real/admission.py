@@ -108,7 +108,7 @@ def fields_without_meaning_are_left_out():
 
 
 def notes_are_for_people():
-    """Each command that reads a job says once what this machine ignores of it; whoever wants a document gets nothing else."""
+    """Each command that reads a job says once what this machine ignores of it; with --json it prints the document alone."""
     this = Job(BIN, """\
 name: noted
 framework: generic
