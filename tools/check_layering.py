@@ -20,7 +20,7 @@ OURS = {
     "core/placement": ["core/model"],
     "core/trace": ["core/model"],
     "core/policy": ["core/model"],
-    "core/allocation": ["core/model", "core/placement"],
+    "core/allocation": ["core/model", "core/placement", "core/journal"],
     "core/journal": ["core/model", "core/policy"],
     "core/am": ["core/model", "core/placement", "core/policy", "core/allocation", "core/journal"],
     "config": ["core/model", "core/policy", "fakes/yarn-rm"],
@@ -46,8 +46,12 @@ OURS = {
 NOT_FOR_FAKES = ["am", "agent", "client", "channel", "launch", "elision", "cluster_spec", "job_spec", "exit", "success",
                  "codec", "rpc_meaning"]
 ONE_USER = {"fakes/yarn-rm": {"core/placement": "schedulers/gang"}}
-# Folder -> the one header of another folder that it may include: which schedulers there are, no more.
-ONE_HEADER = {folder: {"fakes/yarn-rm": "fakes/yarn-rm/schedulers.h"} for folder in ("config", "explore")}
+# Folder -> the headers of another folder that it may include: which schedulers there are, no more; the face of the AM's containers,
+# and what a host tells it.
+FACES = {folder: {"fakes/yarn-rm": ["fakes/yarn-rm/schedulers.h"]} for folder in ("config", "explore")}
+FACES["core/am"] = {"core/allocation": ["core/allocation/allocation.h", "core/allocation/allocation_options.h"]}
+# YARN's records stand behind that face.
+YARN_FREE = re.compile(r"core/am/(?!am_options\.h)|core/allocation/allocation\.h")
 
 # Folder -> patterns of third-party headers that it may include. The C++ standard library is free but for BANNED.
 ALLOWED = {
@@ -108,8 +112,10 @@ def check_file(root, path, breaches):
         match = re.match(r'\s*#include ([<"])([^>"]+)[>"]', line)
         if match:
             check_include(folder, name, match.group(1), match.group(2), where, breaches)
+        code = line.split("//")[0]
+        if YARN_FREE.match(name) and re.search(r"(?<!tf)\byarn::", code):
+            breaches.append(f"{where}: YARN's records stand behind core/allocation/allocation.h")
         if folder in PURE:
-            code = line.split("//")[0]
             for pattern, why in BANNED_IN_PURE:
                 if re.search(pattern, code) and (name, why) not in PURE_EXCEPTIONS:
                     breaches.append(f"{where}: {code.strip()}: {why}")
@@ -124,8 +130,8 @@ def check_include(folder, name, quote, target, where, breaches):
             breaches.append(f"{where}: {folder} may not use {used}")
         elif used in ONE_USER.get(folder, {}) and ONE_USER[folder][used] not in name:
             breaches.append(f"{where}: only {ONE_USER[folder][used]} of {folder} may use {used}")
-        elif target != ONE_HEADER.get(folder, {}).get(used, target):
-            breaches.append(f"{where}: {folder} may use {ONE_HEADER[folder][used]} of {used} only")
+        elif target not in FACES.get(folder, {}).get(used, [target]):
+            breaches.append(f"{where}: {folder} may use {' and '.join(FACES[folder][used])} of {used} only")
         elif folder.startswith("fakes/") and used == "core/model":
             if pathlib.PurePosixPath(target).stem in NOT_FOR_FAKES:
                 breaches.append(f"{where}: fakes may not know {target}")

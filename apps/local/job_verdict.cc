@@ -6,8 +6,8 @@
 
 #include "apps/cli/human.h"
 #include "apps/cli/output.h"
-#include "core/am/diagnostics.h"
 #include "core/model/text.h"
+#include "core/policy/diagnostics.h"
 
 namespace tfyarn::local {
 namespace {
@@ -43,13 +43,13 @@ std::string Row(std::string_view name, std::string_view value) {
 /// There is one machine only: it is not named.
 std::string CauseText(Cause cause) {
   cause.node.clear();
-  return am::CauseText(cause);
+  return policy::CauseText(cause);
 }
 
 /// What the rows of cause and rule do not say.
 std::string WhyText(const trace::JobResult& job) {
-  std::string why = am::WhyAlone(job.diagnostics, job.cause, job.rule);
-  return why.empty() && job.cause ? am::AdviceFor(*job.cause, {}) : why;
+  std::string why = policy::WhyAlone(job.diagnostics, job.cause, job.rule);
+  return why.empty() && job.cause ? policy::AdviceFor(*job.cause, {}) : why;
 }
 
 /// The last lines of what a process wrote to stderr, each behind a bar.

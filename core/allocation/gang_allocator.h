@@ -20,6 +20,7 @@
 
 #include "core/allocation/ask_book.h"
 #include "core/allocation/ask_planner.h"
+#include "core/allocation/gang_timeouts.h"
 #include "core/allocation/slot.h"
 #include "core/model/ids.h"
 #include "core/model/job_spec.h"
@@ -46,21 +47,6 @@ struct GangAllocatorOptions {
 struct Grant {
   TaskId task;
   yarn::Container container;
-};
-
-/// An incomplete gang was given back; these tasks have no container any more and are asked for
-/// again after `backoff`.
-struct GangGivenBack {
-  std::vector<std::pair<TaskId, ContainerId>> lost;  ///< In task order.
-  Duration backoff{};
-};
-
-/// What passing time brought.
-struct GangTimeouts {
-  std::optional<GangGivenBack> given_back;
-  /// The gang's deadline has passed; what is missing. Once per gang; nothing is given back by
-  /// itself. Never with policy `hold`, which waits for ever.
-  std::optional<std::string> deadline_missed;
 };
 
 enum class CompletedContainer {

@@ -16,16 +16,10 @@
 #include <set>
 #include <string>
 
+#include "core/allocation/suspicion.h"
 #include "core/model/time.h"
 
 namespace tfyarn::allocation {
-
-enum class Suspicion {
-  kLaunchFailed,  ///< The NM could not start or localise a container.
-  kNodeBad,       ///< An exit that blames the node: bad disks, broken device.
-  kDiedEarly,     ///< A process or agent ended before it did anything.
-  kAgentLost,     ///< Nothing heard of an agent whose node lives.
-};
 
 /// Scores are thousandths of a point.
 struct NodeExclusionOptions {

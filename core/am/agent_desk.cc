@@ -349,8 +349,7 @@ void AgentDesk::FindSilent() {
     const std::string why =
         fmt::format("nothing heard of its agent for {}", RoundedText(core.now - silent.last_heard));
     TF_PROBE("agent-desk/silent-agent");
-    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
-                           allocation::Suspicion::kAgentLost);
+    core.allocation.Suspect(core.tasks.shown(task).node.host, allocation::Suspicion::kAgentLost);
     if (!core.tasks.ProcessAlive(task)) {
       parts_.leaving.Stop(task);
       TF_PROBE("agent-desk/silent-before-its-process");

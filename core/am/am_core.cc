@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/allocation/allocation_options.h"
 #include "core/am/transitions.h"
 #include "core/journal/codec.h"
 #include "core/model/check.h"
@@ -16,12 +17,15 @@ std::uint64_t Mix(std::uint64_t x) {
   return MixBits(x + kGoldenGamma);
 }
 
-allocation::GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options,
-                                             std::uint64_t seed) {
-  return {.gang = job.gang,
-          .seed = seed,
+allocation::AllocationOptions AllocationOptionsOf(AmOptions& options, std::uint64_t seed) {
+  return {.seed = seed,
           .heartbeat = options.rm_heartbeat,
-          .container_expiry = options.container_expiry};
+          .fast_heartbeat = options.rm_heartbeat_fast,
+          .container_expiry = options.container_expiry,
+          .agent_context = std::move(options.agent_context),
+          .cluster_timestamps_from = options.cluster_timestamps_from,
+          .surveyed = options.surveyed,
+          .nodes_may_come = options.nodes_may_come};
 }
 
 /// The first four stages follow from where the training tasks stand (JobLife::StageOfTraining), so
@@ -70,10 +74,7 @@ AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
           },
           snapshot),
       heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
-      rm(allocation::RmSessionOptions{
-          .heartbeat = options.rm_heartbeat,
-          .fast_heartbeat = std::min(options.rm_heartbeat_fast, options.rm_heartbeat)}),
-      gang(GangOptions(*job, options, seed)) {
+      allocation(*job, AllocationOptionsOf(options, seed), out) {
   snapshot.state = JobState::kSubmitted;
   ledger.Size(tasks.size());
 #ifdef TFYARN_CHECKED
@@ -172,14 +173,6 @@ Nonce AmCore::NonceFor(std::int32_t am_attempt, TaskIndex task, Incarnation inca
   x = Mix(x ^ static_cast<std::uint64_t>(am_attempt));
   x = Mix(x ^ task.value);
   return Nonce(Mix(x ^ incarnation.value));
-}
-
-std::optional<tfyarn::CallNm> AmCore::NextCallTo(const NodeId& node, yarn::NmRequest request) {
-  const yarn::Token* token = rm.NmToken(node);
-  if (token == nullptr) return std::nullopt;
-  last_nm_call = last_nm_call.next();
-  return tfyarn::CallNm{
-      .call = last_nm_call, .node = node, .nm_token = *token, .request = std::move(request)};
 }
 
 Cause AmCore::CauseOf(const AttemptEnd& end) const {

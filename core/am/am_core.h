@@ -9,16 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "core/allocation/gang_allocator.h"
-#include "core/allocation/node_exclusion.h"
-#include "core/allocation/rm_session.h"
+#include "core/allocation/allocation.h"
 #include "core/am/am_options.h"
 #include "core/am/heartbeat_watch.h"
 #include "core/am/ledger.h"
-#include "core/am/outbox.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/journal/journal.h"
+#include "core/journal/outbox.h"
 #include "core/model/am.h"
 #include "core/model/job_spec.h"
 #include "core/policy/engine.h"
@@ -97,9 +95,6 @@ struct AmCore {
   [[nodiscard]] allocation::SlotRequest SlotFor(TaskIndex task) const;
   [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task,
                                Incarnation incarnation) const;
-  /// A call of a NM with the newest token for it, to be emitted. Nullopt: there is no token.
-  [[nodiscard]] std::optional<tfyarn::CallNm> NextCallTo(const NodeId& node,
-                                                         yarn::NmRequest request);
   [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
   [[nodiscard]] journal::JournaledCause Journaled(const Cause& cause) const;
   [[nodiscard]] Cause FromJournal(const journal::JournaledCause& cause) const;
@@ -117,34 +112,26 @@ struct AmCore {
   Ledger folded;  ///< Of the entries as they are read back: equal to `ledger` after every step.
 #endif
   HeartbeatWatch heartbeats;
-  Outbox out;
-  allocation::RmSession rm;
-  allocation::GangAllocator gang;
-  allocation::NodeExclusion exclusion;
+  journal::Outbox out;
+  allocation::Allocation allocation;
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
   SpecRef spec;               ///< In force; default-made: no epoch has begun.
   std::vector<bool> reached;  ///< By row of JobSpec::depends.
   Instant now{};
-  AmStarted started;            ///< As told; address, own container, wall time.
-  Resource registered_maximum;  ///< Of one container, as the RM said when it took this AM.
+  AmStarted started;  ///< As told; address, own container, wall time.
   Instant started_at{};
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
   Instant start_by = kNever;  ///< What starts together must run by then; kNever: nothing must.
   std::map<TaskIndex, Instant> drain_until;  ///< finish.drain lets these go on after the verdict.
   Instant agents_until = kNever;  ///< Agents of an earlier attempt that have not found this one by
                                   ///< then are lost; kNever: none is looked for.
-  CallId last_nm_call;
   CallId last_hdfs_call;
   bool finishing = false;     ///< A verdict was decided, durable or not: nothing starts any more.
   bool stopped = false;       ///< ExitAm was said.
   bool ever_running = false;  ///< The job has been in state running.
   bool gang_open = true;      ///< A gang is being collected; its completion has not been said.
   bool gang_was_complete = false;  ///< At least once in this AM attempt, or before it.
-  std::int32_t nodes_counted = 0;  ///< By the RM, in its last answer with news; 0 = not yet.
-  /// The cluster has shrunk, a task wants more than before, or nodes have had their time to come:
-  /// what training waits for, now or next, may be out of reach for ever.
-  bool feasibility = false;
 };
 
 }  // namespace tfyarn::am

@@ -12,7 +12,7 @@
 // - recovery: what an earlier attempt left, by the ledger and by what the RM and agents say
 // - agent_desk: what agents say, and which of them are let in
 // - startup: from the first event to the registered, asking AM
-// - rm_events: what the RM brings: containers, completions, nodes, notices
+// - containers: what follows from granted and lost containers, lost nodes, notices
 // - life: the job's states, and what every step does last
 // - deadlines: what is due when, by the state of all of them, and has it carried out
 //
@@ -27,6 +27,7 @@
 #include "core/am/agent_desk.h"
 #include "core/am/am_core.h"
 #include "core/am/attempts.h"
+#include "core/am/container_events.h"
 #include "core/am/deadlines.h"
 #include "core/am/epoch_control.h"
 #include "core/am/failover.h"
@@ -38,7 +39,6 @@
 #include "core/am/process_control.h"
 #include "core/am/recovery.h"
 #include "core/am/restart.h"
-#include "core/am/rm_events.h"
 #include "core/am/startup.h"
 
 namespace tfyarn::am {
@@ -62,7 +62,7 @@ struct AmParts {
   Recovery recovery{*this};
   AgentDesk agent_desk{*this};
   Startup startup{*this};
-  RmEvents rm_events{*this};
+  ContainerEvents containers{*this};
   JobLife life{*this};
   Deadlines deadlines{*this};
 };

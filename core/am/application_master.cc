@@ -24,25 +24,26 @@ void OnAppended(AmParts& parts, const JournalAppended& appended) {
 }
 
 void OnNmReplied(AmParts& parts, const NmReplied& reply) {
-  if (parts.launch.OnNmReplied(reply) || parts.leaving.OnNmReplied(reply)) return;
+  if (parts.core.allocation.OnNmReplied(reply, parts.containers)) return;
   parts.core.Note("a NodeManager answered a call for which the AM no longer waits");
 }
 
 void Route(AmParts& parts, const AmEvent& event) {
-  std::visit(Overloaded{
-                 [&](const AmStarted& started) { parts.startup.OnStarted(started); },
-                 [&](const DeadlineReached&) {},
-                 [&](const JournalRead& read) { parts.startup.OnJournalRead(read.bytes); },
-                 [&](const JournalAppended& appended) { OnAppended(parts, appended); },
-                 [&](const JournalFailed& failed) { parts.startup.OnJournalFailed(failed); },
-                 [&](const RmReplied& reply) { parts.rm_events.OnReplied(reply); },
-                 [&](const NmReplied& reply) { OnNmReplied(parts, reply); },
-                 [&](const HdfsReplied& reply) { parts.finish.OnHdfsReplied(reply); },
-                 [&](const AgentSaid& said) { parts.agent_desk.OnSaid(said); },
-                 [&](const HeartbeatsElided& elided) { parts.core.rm.OnElided(elided); },
-                 [&](const PeerVouched& word) { parts.agent_desk.OnVouched(word); },
-             },
-             event);
+  std::visit(
+      Overloaded{
+          [&](const AmStarted& started) { parts.startup.OnStarted(started); },
+          [&](const DeadlineReached&) {},
+          [&](const JournalRead& read) { parts.startup.OnJournalRead(read.bytes); },
+          [&](const JournalAppended& appended) { OnAppended(parts, appended); },
+          [&](const JournalFailed& failed) { parts.startup.OnJournalFailed(failed); },
+          [&](const RmReplied& reply) { parts.core.allocation.OnReplied(reply, parts.containers); },
+          [&](const NmReplied& reply) { OnNmReplied(parts, reply); },
+          [&](const HdfsReplied& reply) { parts.finish.OnHdfsReplied(reply); },
+          [&](const AgentSaid& said) { parts.agent_desk.OnSaid(said); },
+          [&](const HeartbeatsElided& elided) { parts.core.allocation.OnElided(elided); },
+          [&](const PeerVouched& word) { parts.agent_desk.OnVouched(word); },
+      },
+      event);
 }
 
 bool IsBookkeeping(const AmEvent& event) {
@@ -54,8 +55,6 @@ std::optional<Instant> NextOf(const AmParts& parts) {
   const AmCore& core = parts.core;
   std::optional<Instant> next = parts.deadlines.next();
   Earliest(next, core.heartbeats.next_deadline());
-  Earliest(next, core.gang.next_deadline());
-  Earliest(next, core.exclusion.next_deadline());
   return next;
 }
 
@@ -109,6 +108,7 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
   core.now = now;
   WakeUp(*parts_, due);
   core.out.BeginStep(actions);
+  core.allocation.BeginStep(now);
   Route(*parts_, event);
   if (core.stopped || IsBookkeeping(event)) return;
   parts_->deadlines.TakeDue();
@@ -123,7 +123,7 @@ std::optional<Instant> ApplicationMaster::next_deadline() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
   std::optional<Instant> next = NextOf(*parts_);
-  Earliest(next, core.rm.next_deadline());
+  Earliest(next, core.allocation.next_deadline());
   return next;
 }
 
@@ -131,7 +131,7 @@ std::optional<Instant> ApplicationMaster::next_decision() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
   std::optional<Instant> next = NextOf(*parts_);
-  Earliest(next, core.rm.next_decision());
+  Earliest(next, core.allocation.next_decision());
   return next;
 }
 

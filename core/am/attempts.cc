@@ -47,10 +47,9 @@ AttemptEnd Attempts::Blame(TaskIndex task, policy::ExitEvidence evidence,
   return Describe(task, std::move(evidence), std::move(detail));
 }
 
-void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status,
-                                 bool node_lost) {
+void Attempts::AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost) {
   const auto entry = core_.ends.find(task);
-  if (entry == core_.ends.end() || entry->second.container != status.id) return;
+  if (entry == core_.ends.end() || entry->second.container != lost.id) return;
   if (core_.policy && core_.policy->first_report_wins()) {
     TF_PROBE("attempts/first-report-stands");
     return;
@@ -63,9 +62,8 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
     return;
   }
   policy::ExitEvidence evidence = end.evidence;
-  evidence.yarn_exit = status.exit_status;
-  evidence.diagnostics = status.diagnostics;
-  evidence.node_lost = evidence.node_lost || node_lost;
+  evidence.yarn_exit = lost.exit_status;
+  evidence.diagnostics = lost.diagnostics;
   const policy::ExitRecord later = policy::Classify(evidence);
   const bool decided = end.decided.value > 0;
   if (!policy::IsBetter(end.record, later, decided)) return;
@@ -73,7 +71,7 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
   end.evidence = std::move(evidence);
   if (decided) TF_PROBE("attempts/amended-after-the-decision");
   end.record = later;
-  if (end.detail.empty()) end.detail = status.diagnostics;
+  if (end.detail.empty()) end.detail = lost.diagnostics;
   Say(end);
 }
 

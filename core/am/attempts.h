@@ -37,7 +37,7 @@ class Attempts {
                                  std::string detail) const;
   /// The RM's word about a container in which the task's latest process ended: may correct its
   /// record.
-  void AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status, bool node_lost);
+  void AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost);
   /// What follows from the end is decided by that entry (0: nothing needs to be durable).
   void Decided(TaskIndex task, JournalSeq entry);
   /// Answers a repeated report of the end, if the decision on it is durable.

@@ -84,7 +84,7 @@ Due Deadlines::FirstOfJob() const {
   consider(Deadline::kEvidenceGiveUp, parts_.finish.evidence_until());
   for (std::uint32_t row = 0; row < core.job->depends.size(); ++row)
     consider(Deadline::kDependency, parts_.gates.due(row), row);
-  consider(Deadline::kNodesMayCome, parts_.startup.judges_nodes_at());
+  consider(Deadline::kNodesMayCome, core.allocation.judges_at());
   return first;
 }
 
@@ -137,7 +137,7 @@ void Deadlines::TakeDue() {
     Refresh();
   }
   parts_.agent_desk.FindSilent();
-  parts_.rm_events.OnGangTime();
+  parts_.containers.OnGangTime();
 }
 
 void Deadlines::CarryOut(const Due& due) {
@@ -160,7 +160,7 @@ void Deadlines::CarryOut(const Due& due) {
     case Deadline::kDependency:
       return parts_.gates.OnExpired(due.key);
     case Deadline::kNodesMayCome:
-      parts_.core.feasibility = true;
+      parts_.core.allocation.JudgeAgain();
       return;
     case Deadline::kRegistration:
       return parts_.launch.OnRegistrationTimeout(task);

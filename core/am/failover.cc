@@ -30,7 +30,7 @@ std::string SpentText(const policy::Decision& decision, bool in_a_row) {
                      restarts == 1 ? "restart" : "restarts", when, restarts == 1 ? "is" : "are");
 }
 
-Tried WhatWasTried(const policy::Decision& decision) {
+policy::Tried WhatWasTried(const policy::Decision& decision) {
   return {.unpaid = decision.limited_by, .restarts = decision.allowance.restarts.value_or(0)};
 }
 
@@ -339,7 +339,8 @@ bool Failover::RaiseMemory(Failure& failure, const policy::Decision& decision) {
   return false;
 }
 
-void Failover::CloseTask(const AttemptEnd& end, policy::Outcome outcome, const Tried& tried) {
+void Failover::CloseTask(const AttemptEnd& end, policy::Outcome outcome,
+                         const policy::Tried& tried) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
   core.tasks.SetOutcome(task, outcome);
@@ -480,7 +481,7 @@ std::optional<Cause> Failover::first_tallied() const {
   return core.FromJournal(core.ledger.first_tallied->cause);
 }
 
-Tried Failover::first_tried() const {
+policy::Tried Failover::first_tried() const {
   const auto& first = parts_.core.ledger.first_tallied;
   if (!first) return {};
   return {.unpaid = first->unpaid_by, .restarts = first->restarts};

@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "core/am/attempts.h"
-#include "core/am/diagnostics.h"
 #include "core/journal/journal.h"
 #include "core/model/task_index.h"
 #include "core/policy/budgets.h"
+#include "core/policy/diagnostics.h"
 #include "core/policy/engine.h"
 #include "core/policy/restart_scope.h"
 
@@ -100,7 +100,7 @@ class Failover {
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] std::optional<Cause> first_tallied() const;
   /// What was tried about that one.
-  [[nodiscard]] Tried first_tried() const;
+  [[nodiscard]] policy::Tried first_tried() const;
   /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
   void TakeUp(const journal::FailureSeen& seen, bool container);
 
@@ -129,7 +129,7 @@ class Failover {
   [[nodiscard]] std::optional<policy::Verdict> JudgeWith(const std::vector<TaskIndex>& tasks,
                                                          policy::Outcome outcome);
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
-  void CloseTask(const AttemptEnd& end, policy::Outcome outcome, const Tried& tried = {});
+  void CloseTask(const AttemptEnd& end, policy::Outcome outcome, const policy::Tried& tried = {});
   void Report(Failure failure);
   /// Who was told to end only now.
   std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);

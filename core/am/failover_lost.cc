@@ -231,7 +231,7 @@ void Failover::ObeyNotice(TaskIndex task) {
       break;
   }
   if (record.agent == AgentPhase::kGranted) {
-    core.gang.Refuse(core.now, core.tasks.shown(task).container);
+    core.allocation.GiveUp(core.tasks.shown(task).container);
     return parts_.leaving.Gone(task);
   }
   // What runs in the container of an earlier AM attempt, its agent has yet to say.

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
-#include "core/am/diagnostics.h"
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/diagnostics.h"
 
 namespace tfyarn::am {
 namespace {
@@ -17,38 +17,25 @@ namespace {
 constexpr Duration kEvidenceRetry = 5s;
 constexpr Duration kEvidenceGiveUp = 10min;
 
-yarn::FinalApplicationStatus FinalStatusOf(JobStatus status) {
-  switch (status) {
-    case JobStatus::kSucceeded:
-      return yarn::FinalApplicationStatus::kSucceeded;
-    case JobStatus::kFailed:
-      return yarn::FinalApplicationStatus::kFailed;
-    case JobStatus::kKilled:
-      return yarn::FinalApplicationStatus::kKilled;
-    case JobStatus::kUnfinished:
-      break;
-  }
-  return yarn::FinalApplicationStatus::kUndefined;
-}
-
 }  // namespace
 
 // ---------------------------------------------------------------- the verdict
 
 void Finish::Fail(Cause cause, const std::string& rule, const std::string& why,
-                  const Tried& tried) {
+                  const policy::Tried& tried) {
   if (stage_ != Stage::kOpen && stage_ != Stage::kEvidence) {
     TF_PROBE("finish/failure-after-the-verdict");
     return;
   }
   VerdictReached verdict{.status = JobStatus::kFailed, .cause = std::move(cause), .rule = rule};
-  verdict.diagnostics = FailureText(verdict, why, tried);
+  verdict.diagnostics = policy::FailureText(verdict, why, tried);
   Write(std::move(verdict));
 }
 
 void Finish::Succeed(const std::string& rule, const std::string& why) {
   if (stage_ != Stage::kOpen) return;
-  verdict_ = {.status = JobStatus::kSucceeded, .diagnostics = SuccessText(rule, why), .rule = rule};
+  verdict_ = {
+      .status = JobStatus::kSucceeded, .diagnostics = policy::SuccessText(rule, why), .rule = rule};
   StartNothingMore();
   unproven_ = parts_.core.job->finish.require_paths;
   if (unproven_.empty()) return Write(verdict_);
@@ -71,7 +58,7 @@ void Finish::Restore(const VerdictReached& verdict, Instant decided) {
 void Finish::StartNothingMore() {
   AmCore& core = parts_.core;
   core.finishing = true;
-  core.gang.CancelAll(core.now);
+  core.allocation.CancelAll();
 }
 
 void Finish::Write(VerdictReached verdict) {
@@ -158,7 +145,7 @@ void Finish::OnEvidenceGiveUp() {
 void Finish::Drain() {
   AmCore& core = parts_.core;
   core.agents_until = kNever;
-  core.gang.CancelAll(core.now);
+  core.allocation.CancelAll();
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     core.tasks.SetStart(task, StartMode::kNone);
@@ -231,10 +218,9 @@ void Finish::Advance() {
     sidecars_ended_ = true;
     EndClass(TaskClass::kSidecar);
   }
-  if (!EverythingGone() || !core.rm.registered() || !core.rm.everything_told()) return;
+  if (!EverythingGone() || !core.allocation.everything_told()) return;
   stage_ = Stage::kUnregistering;
-  core.rm.Finish(
-      {.final_status = FinalStatusOf(verdict_.status), .diagnostics = verdict_.diagnostics});
+  core.allocation.Finish(verdict_.status, verdict_.diagnostics);
 }
 
 bool Finish::EverythingGone() const {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "core/am/diagnostics.h"
 #include "core/model/am.h"
 #include "core/model/task_index.h"
+#include "core/policy/diagnostics.h"
 
 namespace tfyarn::am {
 
@@ -23,7 +23,8 @@ class Finish {
   explicit Finish(AmParts& parts) : parts_(parts) {}
 
   // Decisions. Those after the first are ignored.
-  void Fail(Cause cause, const std::string& rule, const std::string& why, const Tried& tried = {});
+  void Fail(Cause cause, const std::string& rule, const std::string& why,
+            const policy::Tried& tried = {});
   /// Succeeds if what finish.require asks for is there.
   void Succeed(const std::string& rule, const std::string& why);
   /// After an AM restart: this verdict is durable already.

@@ -19,7 +19,7 @@ void JobLife::Settle() {
   if (!parts_.recovery.pending()) FollowProgress();
   if (run_overdue_ && !core.finishing) OnRunDeadline();
   if (!core.finishing) parts_.failover.OnSettled();
-  if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
+  if (core.allocation.to_be_judged() && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
   if (!core.finishing) {
     CompleteGang();
     parts_.launch.LaunchReady();
@@ -29,10 +29,10 @@ void JobLife::Settle() {
     parts_.finish.Advance();
   }
   ExplainWaiting();
-  WriteKeptOff();
+  StoreKeptOff();
   Reconcile();
   core.out.Flush();
-  TellRm();
+  core.allocation.Send();
 }
 
 void JobLife::FollowProgress() {
@@ -44,7 +44,7 @@ void JobLife::FollowProgress() {
     parts_.gates.Check();
   if ((core.tasks.progressed() || judge_again) && !core.finishing) Judge(Judged::kAll);
   // A task that has ended needs no node any more: the nodes that there are may do for the others.
-  if (core.tasks.progressed() && parts_.startup.waits_for_nodes()) core.feasibility = true;
+  if (core.tasks.progressed() && core.allocation.awaits_nodes()) core.allocation.JudgeAgain();
   core.tasks.ForgetProgress();
 }
 
@@ -53,62 +53,11 @@ void JobLife::Reconcile() {
   parts_.leaving.Reconcile();
 }
 
-/// Hosts that the RM is not to offer. Never all of them for what they hold: then it is for the RM
-/// to say that there is no room.
-std::set<std::string> JobLife::KeptOff() const {
-  const AmCore& core = parts_.core;
-  std::set<std::string> hosts = core.exclusion.excluded();
-  const std::set<std::string>& useless = core.gang.useless_hosts();
-  if (useless.empty()) return hosts;
-  hosts.insert(useless.begin(), useless.end());
-  if (static_cast<std::int64_t>(hosts.size()) >= core.nodes_counted)
-    return core.exclusion.excluded();
-  TF_PROBE("asks/hosts-that-would-not-help");
-  return hosts;
-}
-
-/// The RM keeps them off for the next attempt, too, which could not know of them otherwise: also
-/// those that it has yet to hear are kept off no more.
-void JobLife::WriteKeptOff() {
+void JobLife::StoreKeptOff() {
   AmCore& core = parts_.core;
-  if (core.exclusion.OnTime(core.now)) {
-    core.gang.SetExcludedHosts(core.exclusion.excluded());
-  }
-  // What is written has more hosts than are kept off while the RM has yet to confirm the others.
-  const bool changed =
-      core.gang.has_news() || std::exchange(kept_off_of_, core.nodes_counted) != core.nodes_counted;
-  const bool settled = !changed && core.ledger.kept_off.size() == keep_off_.size();
-  if (core.finishing || settled) return;
-  if (changed) keep_off_ = KeptOff();
-  kept_off_untold_ = true;
-  std::set<std::string> hosts = core.rm.BlacklistOfRm();
-  hosts.insert(keep_off_.begin(), keep_off_.end());
-  if (hosts == core.ledger.kept_off) return;
-  kept_off_entry_ = core.Append(journal::HostsKeptOff{.hosts = {hosts.begin(), hosts.end()}});
-}
-
-/// What is kept off no more may be asked for at once; what is kept off from now on waits for the
-/// journal.
-void JobLife::TellKeptOff() {
-  AmCore& core = parts_.core;
-  if (core.out.IsDurable(kept_off_entry_)) {
-    kept_off_untold_ = false;
-    return core.rm.SetBlacklist(keep_off_);
-  }
-  std::set<std::string> still;
-  for (const std::string& host : core.rm.blacklist()) {
-    if (keep_off_.contains(host)) still.insert(host);
-  }
-  core.rm.SetBlacklist(still);
-}
-
-void JobLife::TellRm() {
-  AmCore& core = parts_.core;
-  parts_.rm_events.ReleaseSurplus();
-  if (core.gang.has_news()) core.rm.SetAsks(core.gang.asks());
-  core.gang.ForgetNews();
-  if (kept_off_untold_) TellKeptOff();
-  core.rm.OnTime(core.now, core.out.actions());
+  auto hosts = core.allocation.HostsToStore(core.ledger.kept_off, core.finishing);
+  if (hosts)
+    core.allocation.OnHostsStored(core.Append(journal::HostsKeptOff{.hosts = std::move(*hosts)}));
 }
 
 // ---------------------------------------------------------------- the verdict
@@ -147,7 +96,7 @@ void JobLife::CompleteGang() {
   AmCore& core = parts_.core;
   // A task may rest before its next container is asked for: the allocator does not know of it.
   const bool complete = core.tasks.CountTraining(TaskState::kWaiting) == 0 &&
-                        (core.gang_was_complete || core.gang.complete());
+                        (core.gang_was_complete || core.allocation.complete());
   if (!complete) {
     if (core.gang_was_complete && core.epoch_in_force() == Epoch())
       TF_PROBE("life/gang-lost-before-its-first-process");
@@ -156,7 +105,7 @@ void JobLife::CompleteGang() {
     if (core.epoch_in_force() == Epoch()) core.gang_was_complete = false;
     return;
   }
-  core.gang.OnTrainingWhole();
+  core.allocation.OnTrainingWhole();
   if (!core.gang_open || core.tasks.containers() == 0 || core.snapshot.epoch.value == 0) return;
   core.gang_open = false;
   core.gang_was_complete = true;
@@ -175,9 +124,11 @@ JobState JobLife::StageOfTraining() const {
   if (tasks.CountTraining(TaskState::kWaiting) > 0) return JobState::kAllocating;
   const bool together = parts_.core.job->gang.policy != GangPolicy::kNone;
   if (tasks.CountTraining(TaskState::kGranted) > 0) {
-    return together && !parts_.core.gang.complete() ? JobState::kAllocating : JobState::kLaunching;
+    return together && !parts_.core.allocation.complete() ? JobState::kAllocating
+                                                          : JobState::kLaunching;
   }
-  if (tasks.CountTraining(TaskState::kLaunching) > 0 && parts_.launch.unconfirmed() > 0)
+  if (tasks.CountTraining(TaskState::kLaunching) > 0 &&
+      parts_.core.allocation.unanswered_launches() > 0)
     return JobState::kLaunching;
   return AllSettled() && HasBegun() ? JobState::kRunning : JobState::kRegistering;
 }
@@ -314,14 +265,14 @@ void JobLife::ExplainWaiting() {
       text = "the journal to be read";
       return;
     case JobState::kAllocating:
-      if (explained_ == JobState::kAllocating && !core.gang.has_news() &&
-          !parts_.startup.waits_for_nodes())
+      if (explained_ == JobState::kAllocating && !core.allocation.has_news() &&
+          !core.allocation.awaits_nodes())
         return;
       explained_ = JobState::kAllocating;
-      text = core.gang.backing_off() ? "a pause before the gang is asked for again"
-                                     : core.gang.Missing();
+      text = core.allocation.backing_off() ? "a pause before the gang is asked for again"
+                                           : core.allocation.Missing();
       if (text.empty()) text = "the ResourceManager";
-      if (parts_.startup.waits_for_nodes()) text = parts_.startup.WaitingFor();
+      if (core.allocation.awaits_nodes()) text = core.allocation.AwaitedNodes();
       return;
     case JobState::kLaunching:
       text = fmt::format("{} agents to be launched", core.tasks.Count(TaskState::kGranted) +

@@ -8,8 +8,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
-#include <string>
 
 #include "core/model/am.h"
 #include "core/model/task_index.h"
@@ -40,10 +38,7 @@ class JobLife {
   void Judge(Judged judged);
   void CompleteGang();
   void UpdateState();
-  void TellRm();
-  [[nodiscard]] std::set<std::string> KeptOff() const;
-  void WriteKeptOff();
-  void TellKeptOff();
+  void StoreKeptOff();
   void Reconcile();
   void ExplainWaiting();
   /// The training tasks have their containers, and nothing but their start is missing.
@@ -54,13 +49,9 @@ class JobLife {
   [[nodiscard]] bool HasBegun() const;
 
   AmParts& parts_;
-  std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
-  std::int32_t kept_off_of_ = 0;    ///< So many nodes the RM counted when it was made.
-  JournalSeq kept_off_entry_;
   bool judge_again_ = false;  ///< The job has failed, unless agents that look for this AM say more.
   bool run_is_over_ = false;  ///< deadlines.run has passed.
   bool run_overdue_ = false;  ///< deadlines.run is over, and agents have yet to find this AM.
-  bool kept_off_untold_ = false;               ///< The RM is yet to be told of all of keep_off_.
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.
 };
 

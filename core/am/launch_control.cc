@@ -17,12 +17,10 @@ constexpr Duration kFirstLaunchRetry = 1s;
 constexpr Duration kLongestLaunchRetry = 10s;
 /// A NM that restarts is back within seconds; one that is silent for longer is treated as gone.
 constexpr std::int32_t kMostUnansweredTries = 8;
-/// yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs, as Hadoop has it by default.
-constexpr Duration kNmKeyRoll = 24h;
 
 }  // namespace
 
-void LaunchControl::OnGranted(TaskIndex task, const yarn::Container& container) {
+void LaunchControl::OnGranted(TaskIndex task, const allocation::HeldContainer& container) {
   AmCore& core = parts_.core;
   const Incarnation incarnation = core.tasks.shown(task).incarnation;
   core.tasks.GiveContainer(task, container,
@@ -65,7 +63,7 @@ bool LaunchControl::MayLaunch(TaskIndex task) const {
   const AmCore& core = parts_.core;
   if (core.job->gang.policy == GangPolicy::kNone) return true;
   const bool whole = core.tasks.CountTraining(TaskState::kWaiting) == 0;
-  if (!core.gang_was_complete) return whole && core.gang.complete();
+  if (!core.gang_was_complete) return whole && core.allocation.complete();
   return whole || !core.tasks.record(task).training;
 }
 
@@ -87,85 +85,44 @@ void LaunchControl::Start(TaskIndex task) {
     TF_PROBE("launch/verdict-before-the-launch");
     return;
   }
-  core.gang.Use(core.tasks.id(task));
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
   core.tasks.mutable_record(task).register_by = core.now + core.job->deadlines.registration;
-  CallStart(task);
+  Order(task);
 }
 
-void LaunchControl::CallStart(TaskIndex task) {
+void LaunchControl::Order(TaskIndex task) {
   AmCore& core = parts_.core;
-  const TaskSnapshot& shown = core.tasks.shown(task);
-  ++core.tasks.mutable_record(task).launch_tries;
-  yarn::StartContainersRequest request;
-  request.containers.push_back({.container = shown.container,
-                                .container_token = core.tasks.record(task).container_token,
-                                .context = ContextFor(task)});
-  auto call = core.NextCallTo(shown.node, std::move(request));
-  if (!call) {
-    // The RM gives it once, with an answer that was lost; it rolls its keys after that time.
-    TF_PROBE("launch/no-nm-token");
-    core.exclusion.Close(core.now, shown.node.host, core.now + kNmKeyRoll);
-    return Lost(task, "no NM token for its node", false, true);
-  }
-  calls_[call->call] = {task, shown.incarnation};
-  core.out.Order(core.tasks.record(task).order_entry, std::move(*call));
+  TaskRecord& record = core.tasks.mutable_record(task);
+  ++record.launch_tries;
+  const bool ordered = core.allocation.Launch(
+      record.order_entry, {.fence = core.tasks.FenceOf(task),
+                           .am_attempt = core.snapshot.attempt.attempt,
+                           .am_address = core.started.address,
+                           .staging_directory = core.options.staging_directory});
+  if (!ordered) Lost(task, "no NM token for its node", false, true);
 }
 
-yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {
-  const AmCore& core = parts_.core;
-  yarn::ContainerLaunchContext context = core.options.agent_context;
-  auto environment =
-      ToEnvironment(AgentLaunch{.fence = core.tasks.FenceOf(task),
-                                .am_attempt = core.snapshot.attempt.attempt,
-                                .am_address = core.started.address,
-                                .staging_directory = core.options.staging_directory});
-  context.environment.merge(environment);
-  return context;
-}
-
-bool LaunchControl::OnNmReplied(const NmReplied& reply) {
-  const auto call = calls_.find(reply.call);
-  if (call == calls_.end()) return false;
-  const Launch launch = call->second;
-  calls_.erase(call);
-  AmCore& core = parts_.core;
-  const bool current = core.tasks.shown(launch.task).incarnation == launch.incarnation &&
-                       core.tasks.record(launch.task).agent == AgentPhase::kLaunching;
-  if (!current) return true;  // It registered already, or its container is gone.
-  if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
-    OnStartFailed(launch.task, *error);
-  } else if (const auto* started = std::get_if<yarn::StartContainersResponse>(&reply.response)) {
-    if (!started->failed.empty()) OnStartFailed(launch.task, started->failed.front().error);
-  }
-  return true;
-}
-
-void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
-  AmCore& core = parts_.core;
-  const std::int32_t tries = core.tasks.record(task).launch_tries;
-  const bool not_ready = error.code == yarn::RpcErrorCode::kNmNotYetReady;
-  const bool silent = error.code == yarn::RpcErrorCode::kUnavailable;
-  if (not_ready || (silent && tries < kMostUnansweredTries)) {
+void LaunchControl::OnRefused(TaskIndex task, const allocation::LaunchRefusal& refusal) {
+  using Why = allocation::LaunchRefusal::Why;
+  TaskRecord& record = parts_.core.tasks.mutable_record(task);
+  const std::int32_t tries = record.launch_tries;
+  const bool not_ready = refusal.why == Why::kNotReady;
+  if (not_ready || (refusal.why == Why::kNoAnswer && tries < kMostUnansweredTries)) {
     TF_PROBE("launch/tried-again");
     const Duration pause = std::min<Duration>(kLongestLaunchRetry,
                                               kFirstLaunchRetry * (1LL << std::min(tries - 1, 10)));
-    core.tasks.mutable_record(task).launch_again_at = core.now + pause;
+    record.launch_again_at = parts_.core.now + pause;
     return;
   }
-  // An earlier try had started it, and its answer was lost; or the call arrived twice.
-  if (error.message.find("relaunch the same container") != std::string::npos) return;
-  // Granted by an RM that has restarted since: no task's failure, and no node's.
-  const bool forgotten = error.code == yarn::RpcErrorCode::kInvalidContainer;
+  const bool forgotten = refusal.why == Why::kForgotten;
   if (forgotten) TF_PROBE("launch/container-of-an-earlier-rm");
-  Lost(task, fmt::format("launch refused: {}", error.message), !forgotten, forgotten);
+  Lost(task, fmt::format("launch refused: {}", refusal.message), !forgotten, forgotten);
 }
 
 void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node, bool free) {
   AmCore& core = parts_.core;
   if (blame_node) {
-    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
-                           allocation::Suspicion::kLaunchFailed);
+    core.allocation.Suspect(core.tasks.shown(task).node.host, allocation::Suspicion::kLaunchFailed);
   }
   core.Note(fmt::format("{} on {}: {}", ToString(core.tasks.id(task)),
                         ToString(core.tasks.shown(task).node), why));
@@ -175,12 +132,12 @@ void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node
 
 void LaunchControl::StartOnceMore(TaskIndex task) {
   parts_.core.tasks.mutable_record(task).launch_tries = 1;
-  CallStart(task);
+  Order(task);
 }
 
 void LaunchControl::OnRetry(TaskIndex task) {
   parts_.core.tasks.mutable_record(task).launch_again_at = kNever;
-  CallStart(task);
+  Order(task);
 }
 
 void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
@@ -189,8 +146,7 @@ void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
                                       ToString(core.job->deadlines.registration),
                                       ToString(core.tasks.shown(task).node));
   TF_PROBE("launch/registration-is-overdue");
-  core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
-                         allocation::Suspicion::kDiedEarly);
+  core.allocation.Suspect(core.tasks.shown(task).node.host, allocation::Suspicion::kDiedEarly);
   parts_.leaving.Stop(task);
   parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);
 }

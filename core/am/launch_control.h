@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "core/allocation/allocation.h"
 #include "core/model/am.h"
 #include "core/model/task_index.h"
 
@@ -25,14 +25,14 @@ class LaunchControl {
   explicit LaunchControl(AmParts& parts) : parts_(parts) {}
 
   /// The task was granted a container.
-  void OnGranted(TaskIndex task, const yarn::Container& container);
+  void OnGranted(TaskIndex task, const allocation::HeldContainer& container);
   /// Launches whatever may be launched now. Once at the end of every step in which grants or wants
   /// changed.
   void LaunchReady();
   /// Entries have become durable.
   void OnDurable();
-  /// True when the call was one of this part's.
-  bool OnNmReplied(const NmReplied& reply);
+  /// Its node did not start the task's agent, which has not spoken.
+  void OnRefused(TaskIndex task, const allocation::LaunchRefusal& refusal);
   /// Deadline::kLaunchRetry.
   void OnRetry(TaskIndex task);
   /// Of an earlier AM attempt, which may have started it or not; a node that knows the container
@@ -40,8 +40,6 @@ class LaunchControl {
   void StartOnceMore(TaskIndex task);
   /// Deadline::kRegistration.
   void OnRegistrationTimeout(TaskIndex task);
-  /// Agents whose launch the NM has not confirmed.
-  [[nodiscard]] std::size_t unconfirmed() const { return calls_.size(); }
 
  private:
   struct Launch {
@@ -55,15 +53,12 @@ class LaunchControl {
 
   [[nodiscard]] bool MayLaunch(TaskIndex task) const;
   void Start(TaskIndex task);
-  void CallStart(TaskIndex task);
-  [[nodiscard]] yarn::ContainerLaunchContext ContextFor(TaskIndex task) const;
-  void OnStartFailed(TaskIndex task, const yarn::RpcError& error);
+  void Order(TaskIndex task);
   void Lost(TaskIndex task, const std::string& why, bool blame_node, bool free);
 
   AmParts& parts_;
   std::vector<TaskIndex> granted_;  // granted and not yet in the journal
   std::deque<Logged> logged_;       // in the journal's queue, in its order
-  std::map<CallId, Launch> calls_;
 };
 
 }  // namespace tfyarn::am

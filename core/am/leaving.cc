@@ -71,28 +71,17 @@ bool Leaving::OnCompleted(const ContainerId& container) {
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   released_ -= static_cast<int>(slot.step == Step::kReleased);
   Harder(slot, Step::kFree);
-  stop_calls_.erase(slot.stop_call);
   slot = {};
   slot_of_.erase(entry);
   free_.push_back(index);
   return true;
 }
 
-bool Leaving::OnNmReplied(const NmReplied& reply) {
-  const auto call = stop_calls_.find(reply.call);
-  if (call == stop_calls_.end()) return false;
-  const std::uint32_t index = call->second;
-  stop_calls_.erase(call);
-  Slot& slot = slots_[index];
-  slot.stop_call = {};
-  if (slot.step != Step::kStopping) return true;
-  const auto* stopped = std::get_if<yarn::StopContainersResponse>(&reply.response);
-  // An unreachable NM cannot stop it, and one that does not know it has nothing to stop.
-  if (stopped == nullptr || stopped->succeeded.empty()) {
-    TF_PROBE("leaving/node-cannot-stop-it");
-    ReleaseSlot(index);
-  }
-  return true;
+void Leaving::OnNotStopped(const ContainerId& container) {
+  const auto entry = slot_of_.find(container);
+  if (entry == slot_of_.end() || slots_[entry->second].step != Step::kStopping) return;
+  TF_PROBE("leaving/node-cannot-stop-it");
+  ReleaseSlot(entry->second);
 }
 
 void Leaving::OnEndAgain(std::uint32_t slot) {
@@ -139,7 +128,7 @@ bool Leaving::EndWasSeen(TaskIndex task) const {
 
 std::uint32_t Leaving::Take(TaskIndex task) {
   Slot slot = SlotOf(task);
-  core_.gang.Detach(core_.now, core_.tasks.id(task));
+  core_.allocation.Detach(core_.tasks.id(task));
   Part(task);
   return Add(std::move(slot));
 }
@@ -182,19 +171,15 @@ void Leaving::StopSlot(std::uint32_t index) {
 
 void Leaving::CallStop(std::uint32_t index) {
   Slot& slot = Touch(index);
-  auto call =
-      core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
-  if (!call) return ReleaseSlot(index);
-  slot.stop_call = call->call;
-  stop_calls_[slot.stop_call] = index;
-  core_.out.Order(slot.entry, std::move(*call));
+  if (!core_.allocation.Stop(slot.entry, {.id = slot.container, .node = slot.node}))
+    return ReleaseSlot(index);
   slot.step_over_at = core_.now + kStopSlack;
 }
 
 void Leaving::ReleaseSlot(std::uint32_t index) {
   Slot& slot = Touch(index);
   if (slot.step == Step::kReleased) return;
-  core_.rm.Release(slot.container);
+  core_.allocation.Release(slot.container);
   Harder(slot, Step::kReleased);
   ++released_;
   // From here the RM sees to it; a process that outlives that is on a node out of reach.

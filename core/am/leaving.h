@@ -46,8 +46,8 @@ class Leaving {
 
   /// The RM reports its end. False when it is not here.
   bool OnCompleted(const ContainerId& container);
-  /// True when the call was one of this part's.
-  bool OnNmReplied(const NmReplied& reply);
+  /// Its node cannot stop it.
+  void OnNotStopped(const ContainerId& container);
   /// Sends what may go out: what was decided since the last call rests on all entries so far. Once
   /// a part of a step is over, and when entries have become durable.
   void Reconcile();
@@ -99,7 +99,6 @@ class Leaving {
     std::optional<TaskIndex> task;
     std::optional<AgentFence> fence;  ///< With kEnding.
     JournalSeq entry;                 ///< That the step rests on, once it was told.
-    CallId stop_call;                 ///< With kStopping; 0 = none.
     // Waits of kEnding and kStopping.
     Instant end_again_at = kNever;
     Instant step_over_at = kNever;
@@ -128,7 +127,6 @@ class Leaving {
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> free_;
   std::map<ContainerId, std::uint32_t> slot_of_;
-  std::map<CallId, std::uint32_t> stop_calls_;
   std::vector<Held> decided_;  // since the last Reconcile
   std::deque<Held> held_;      // in the journal's order
   std::int32_t maybe_training_ = 0;

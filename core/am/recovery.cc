@@ -25,7 +25,7 @@ void Recovery::Read(const journal::JournalReading& reading) {
     if (const auto type = core.tasks.FindType(name)) core.tasks.Waive(*type);
   }
   if (!core.ledger.kept_off.empty()) {
-    core.rm.TakeOverBlacklist(core.ledger.kept_off);
+    core.allocation.TakeOverKeptOff(core.ledger.kept_off);
   }
   Announce(reading);
 }
@@ -72,11 +72,11 @@ void Recovery::Announce(const journal::JournalReading& reading) const {
 
 // ---------------------------------------------------------------- the world
 
-void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool known) {
+void Recovery::OnAdmitted(const allocation::Admission& admission) {
   AmCore& core = parts_.core;
-  std::map<ContainerId, yarn::Container> living;
-  for (const yarn::Container& container : containers) living.emplace(container.id, container);
-  if (!known) {
+  std::map<ContainerId, NodeId> living;
+  for (const auto& [id, node] : admission.living) living.emplace(id, node);
+  if (!admission.known) {
     TF_PROBE("recovery/list-of-containers-was-lost");
     core.Note("the RM's first answer was lost, and with it the list of containers that live");
   }
@@ -84,7 +84,8 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
   const Ledger left = core.ledger;
   if (taken_over_) {
     Plan();
-    for (std::uint32_t i = 0; i < core.tasks.size(); ++i) Adopt(TaskIndex(i), left, living, known);
+    for (std::uint32_t i = 0; i < core.tasks.size(); ++i)
+      Adopt(TaskIndex(i), left, living, admission.known);
   }
   // A verdict of this attempt itself stands already.
   if (const auto& decided = left.verdict; decided && !core.finishing) {
@@ -99,10 +100,10 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     if (left.verdict) break;
     parts_.failover.TakeUp(seen, living.contains(seen.container));
   }
-  for (const auto& [id, container] : living) {
+  for (const auto& [id, node] : living) {
     if (!IsStranger(id)) continue;
     core.Note(fmt::format("{} of an earlier attempt is no task's: stopped", ToString(id)));
-    parts_.leaving.StopStranger(id, container.node);
+    parts_.leaving.StopStranger(id, node);
   }
   if (core.tasks.Count(TaskState::kLaunching) + core.tasks.containers() > 0) {
     core.agents_until = core.now + core.job->deadlines.registration;
@@ -148,7 +149,7 @@ void Recovery::Plan() {
 }
 
 void Recovery::Adopt(TaskIndex task, const Ledger& left,
-                     const std::map<ContainerId, yarn::Container>& living, bool known) {
+                     const std::map<ContainerId, NodeId>& living, bool known) {
   AmCore& core = parts_.core;
   const TaskLedger& past = left.of(task);
   const LaunchedAgent& agent = left.agent_of(task);
@@ -173,10 +174,10 @@ void Recovery::Adopt(TaskIndex task, const Ledger& left,
     if (wanted) parts_.restart.WantContainers({task});
     return;
   }
-  yarn::Container container{.id = agent.container, .node = agent.node};
+  allocation::HeldContainer container{.id = agent.container, .node = agent.node};
   if (alive == living.end()) TF_PROBE("recovery/container-is-gone");
-  if (alive != living.end()) container = alive->second;
-  core.gang.Adopt(core.SlotFor(task), container);
+  if (alive != living.end()) container.node = alive->second;
+  core.allocation.Adopt(core.SlotFor(task), container);
   core.tasks.GiveContainer(task, container, agent.nonce);
   core.tasks.mutable_record(task).launch_logged = true;
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
@@ -234,7 +235,7 @@ bool Recovery::IsStranger(const ContainerId& container) const {
          container != core.started.container;
 }
 
-void Recovery::OnPreviousContainer(const yarn::Container& container) {
+void Recovery::OnPreviousContainer(const allocation::HeldContainer& container) {
   if (!IsStranger(container.id)) return;
   TF_PROBE("recovery/stranger-came-back");
   parts_.core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",

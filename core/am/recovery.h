@@ -13,12 +13,12 @@
 #include <optional>
 #include <vector>
 
+#include "core/allocation/allocation.h"
 #include "core/am/ledger.h"
 #include "core/am/task_table.h"
 #include "core/journal/journal.h"
 #include "core/model/channel.h"
 #include "core/model/task_index.h"
-#include "core/model/yarn.h"
 
 namespace tfyarn::am {
 
@@ -35,9 +35,9 @@ class Recovery {
   /// The journal was read, and no task has its container back yet.
   [[nodiscard]] bool pending() const { return pending_; }
   /// The RM accepted this attempt: these containers live.
-  void OnRegistered(const std::vector<yarn::Container>& containers, bool known);
+  void OnAdmitted(const allocation::Admission& admission);
   /// A container of an earlier attempt whose node came back late.
-  void OnPreviousContainer(const yarn::Container& container);
+  void OnPreviousContainer(const allocation::HeldContainer& container);
   /// An expected agent has registered while its process counted as alive.
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
@@ -51,8 +51,8 @@ class Recovery {
   [[nodiscard]] bool IsStranger(const ContainerId& container) const;
   void Announce(const journal::JournalReading& reading) const;
   /// `known`: `living` has all containers that live.
-  void Adopt(TaskIndex task, const Ledger& left,
-             const std::map<ContainerId, yarn::Container>& living, bool known);
+  void Adopt(TaskIndex task, const Ledger& left, const std::map<ContainerId, NodeId>& living,
+             bool known);
   void Plan();
   [[nodiscard]] bool StartsWithEpoch(TaskIndex task, const Ledger& left) const;
   /// What an AM shows and knows of the task by its ledger alone.

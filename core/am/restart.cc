@@ -80,7 +80,7 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   bool training = false;
   for (const TaskIndex task : tasks) {
     // A second cause may strike while the replacement for the first is still on its way.
-    if (core.gang.Wants(core.tasks.id(task))) continue;
+    if (core.allocation.Wants(core.tasks.id(task))) continue;
     if (core.now < core.tasks.record(task).ask_from) {
       TF_PROBE("restart/asks-later");
       AskLater(task);
@@ -94,12 +94,12 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   // what it keeps meanwhile is an incomplete gang.
   const bool idle =
       core.job->strategy == Strategy::kMultiWorker || core.epoch_in_force() == Epoch();
-  core.gang.Want(core.now, slots, training && idle);
+  core.allocation.Want(slots, training && idle);
 }
 
 void Restart::AskLater(TaskIndex task) {
   AmCore& core = parts_.core;
-  core.gang.Postpone(core.tasks.id(task));
+  core.allocation.Postpone(core.tasks.id(task));
   TaskRecord& record = core.tasks.mutable_record(task);
   if (std::exchange(record.asks_later, true)) return;
   core.Note(fmt::format(
@@ -112,12 +112,12 @@ void Restart::AskAgain(TaskIndex task) {
   AmCore& core = parts_.core;
   TaskRecord& record = core.tasks.mutable_record(task);
   record.asks_later = false;
-  if (record.agent != AgentPhase::kNone || core.gang.Wants(core.tasks.id(task))) return;
+  if (record.agent != AgentPhase::kNone || core.allocation.Wants(core.tasks.id(task))) return;
   if (record.outcome == policy::Outcome::kOpen && !core.finishing) {
     TF_PROBE("restart/asks-again");
     WantContainers({task});
   } else {
-    core.gang.Cancel(core.now, core.tasks.id(task));
+    core.allocation.Cancel(core.tasks.id(task));
   }
 }
 
@@ -133,18 +133,6 @@ std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
   return list;
 }
 
-/// Of one container, in MiB; 0: not known. The RM refuses what is larger than its setting, and than
-/// all nodes that it has seen: those of its registration, and what has come since.
-std::int64_t Restart::LargestMemory() const {
-  const AmCore& core = parts_.core;
-  std::int64_t largest = core.registered_maximum.memory_mb;
-  for (const placement::Node& node : core.gang.inventory().nodes())
-    largest = std::max(largest, node.capability.memory_mb);
-  const std::int64_t setting = core.started.maximum_container.memory_mb;
-  if (largest == 0) return setting;
-  return setting == 0 ? largest : std::min(largest, setting);
-}
-
 bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   AmCore& core = parts_.core;
   // One end raises it once, also where a better account comes, or the next AM decides.
@@ -156,18 +144,19 @@ bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   const std::int64_t now = core.SlotFor(task).resource.memory_mb;
   std::int64_t raised = now * decision.raise_factor_percent / 100;
   if (decision.raise_max_memory_mb > 0) raised = std::min(raised, decision.raise_max_memory_mb);
-  if (const std::int64_t largest = LargestMemory(); largest > 0) raised = std::min(raised, largest);
+  if (const std::int64_t largest = core.allocation.largest_memory(); largest > 0)
+    raised = std::min(raised, largest);
   if (raised <= now) return false;
   TF_PROBE("restart/memory-raised");
   (void)core.Append(
       journal::MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised, .attempt = attempt});
   // The next AM wants it in place of a container that was lost, before it decides on the failure.
-  if (core.gang.Wants(core.tasks.id(task))) {
+  if (core.allocation.Wants(core.tasks.id(task))) {
     TF_PROBE("restart/wanted-with-less-memory");
-    core.gang.Cancel(core.now, core.tasks.id(task));
+    core.allocation.Cancel(core.tasks.id(task));
     WantContainers({task});
   }
-  core.feasibility = true;
+  core.allocation.JudgeAgain();
   return true;
 }
 
@@ -212,7 +201,7 @@ bool Restart::OnGivenBack(const ContainerId& container, TaskIndex task) {
   TF_PROBE("rm/given-back-with-its-gang");
   // Why its process ended, and that it starts again, must be stored before the RM takes it.
   parts_.leaving.Release(task);
-  rests_on_entries_.insert(container);
+  core.allocation.SeeOut(container);
   // What ran beside a gang that waits starts again with it: a decision as any other.
   if (!starts_again || !stopped) return record.outcome == policy::Outcome::kOpen;
   Execute({.tasks = {task},

@@ -40,20 +40,13 @@ class Restart {
   bool RaiseMemory(TaskIndex task, const policy::Decision& decision);
   /// The gang has given back what it held.
   void TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang);
-  /// The container was given back with an incomplete gang, of a task that was launched: it leaves
-  /// as others do, and the RM need not be told. Once.
-  [[nodiscard]] bool SeesOut(const ContainerId& container) {
-    return rests_on_entries_.erase(container) > 0;
-  }
 
  private:
   /// Whether the next AM would take it for the task's still.
   [[nodiscard]] bool OnGivenBack(const ContainerId& container, TaskIndex task);
-  [[nodiscard]] std::int64_t LargestMemory() const;
   void AskLater(TaskIndex task);
 
   AmParts& parts_;
-  std::set<ContainerId> rests_on_entries_;
 };
 
 }  // namespace tfyarn::am

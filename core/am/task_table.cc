@@ -151,12 +151,12 @@ bool TaskTable::ProcessAlive(TaskIndex task) const {
   return MayBeAlive(record(task).process);
 }
 
-void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce) {
+void TaskTable::GiveContainer(TaskIndex task, const allocation::HeldContainer& container,
+                              Nonce nonce) {
   TaskRecord& of = Touch(task);
   TF_CHECK(of.agent == AgentPhase::kNone);
   of.agent = AgentPhase::kGranted;
   of.nonce = nonce;
-  of.container_token = container.token;
   of.launch_tries = 0;
   of.launch_logged = false;
   of.order_entry = {};

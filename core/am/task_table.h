@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/allocation/allocation.h"
 #include "core/am/snapshot.h"
 #include "core/model/channel.h"
 #include "core/model/job_spec.h"
 #include "core/model/task_index.h"
 #include "core/model/time.h"
-#include "core/model/yarn.h"
 #include "core/policy/job_view.h"
 #include "core/policy/outcome.h"
 
@@ -105,7 +105,6 @@ struct TaskRecord {
                          ///< next AM gives it.
   Instant rests_until = kNever;
   Nonce nonce;
-  yarn::Token container_token;
   std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
   /// Containers in a row that were lost before a process was ordered in them, and when the next one
   /// is asked for.
@@ -145,7 +144,7 @@ class TaskTable final : public policy::JobView {
   [[nodiscard]] bool ProcessAlive(TaskIndex task) const;
 
   // Changes. Each keeps every count right.
-  void GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce);
+  void GiveContainer(TaskIndex task, const allocation::HeldContainer& container, Nonce nonce);
   void SetAgent(TaskIndex task, AgentPhase phase);
   void SetProcess(TaskIndex task, ProcessPhase phase);
   void SetOutcome(TaskIndex task, policy::Outcome outcome);

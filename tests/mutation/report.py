@@ -2,7 +2,7 @@
 
 survivors.txt: a block a mutant, blank lines between blocks, `#` for comments:
 
-    file core/am/outbox.cc
+    file core/journal/outbox.cc
     kind dropped call
     - queue_.clear();
     + ;

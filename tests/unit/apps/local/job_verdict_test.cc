@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/am/diagnostics.h"
+#include "core/policy/diagnostics.h"
 
 namespace tfyarn::local::job_verdict_test {
 namespace {
@@ -25,8 +25,8 @@ TEST(JobVerdictTest, EveryRowSaysItsOwn) {
                                         .node = "here",
                                         .detail = "line one\nValueError: bad shape\n"},
                          .rule = "default/user-permanent-exhausted"};
-  verdict.diagnostics =
-      am::FailureText(verdict, "retries.user allows no restart for it", {.unpaid = "retries.user"});
+  verdict.diagnostics = policy::FailureText(verdict, "retries.user allows no restart for it",
+                                            {.unpaid = "retries.user"});
   trace::JobResult job{.name = "j"};
   job.status = JobStatus::kFailed;
   job.diagnostics = verdict.diagnostics;

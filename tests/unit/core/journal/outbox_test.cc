@@ -1,4 +1,4 @@
-#include "core/am/outbox.h"
+#include "core/journal/outbox.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::am::outbox_test {
+namespace tfyarn::journal::outbox_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -33,15 +33,15 @@ class OutboxTest : public testing::Test {
 };
 
 TEST_F(OutboxTest, WhatComesWhileAnAppendIsUnderWayGoesTogetherInTheNext) {
-  (void)out_.Append(journal::TypeWaived{.task_type = "a"});
+  (void)out_.Append(TypeWaived{.task_type = "a"});
   out_.Flush();
   const auto first = TakeAppends();
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(first[0].seq, JournalSeq(1));
 
-  (void)out_.Append(journal::TypeWaived{.task_type = "b"});
+  (void)out_.Append(TypeWaived{.task_type = "b"});
   out_.Flush();
-  (void)out_.Append(journal::TypeWaived{.task_type = "c"});
+  (void)out_.Append(TypeWaived{.task_type = "c"});
   out_.Flush();
   EXPECT_TRUE(TakeAppends().empty());
 
@@ -50,11 +50,11 @@ TEST_F(OutboxTest, WhatComesWhileAnAppendIsUnderWayGoesTogetherInTheNext) {
   const auto second = TakeAppends();
   ASSERT_EQ(second.size(), 1U);
   EXPECT_EQ(second[0].seq, JournalSeq(3));
-  EXPECT_EQ(journal::ReadJournalBytes(first[0].bytes + second[0].bytes).entries.size(), 3U);
+  EXPECT_EQ(ReadJournalBytes(first[0].bytes + second[0].bytes).entries.size(), 3U);
 }
 
 TEST_F(OutboxTest, AnActionIsHeldUntilItsEntryIsDurableAndOthersAreNot) {
-  const JournalSeq seq = out_.Append(journal::TypeWaived{.task_type = "a"});
+  const JournalSeq seq = out_.Append(TypeWaived{.task_type = "a"});
   out_.EmitWhenDurable(seq, ExitAm{.code = 7});
   out_.Note("goes on");
   out_.Flush();
@@ -67,7 +67,7 @@ TEST_F(OutboxTest, AnActionIsHeldUntilItsEntryIsDurableAndOthersAreNot) {
 }
 
 TEST_F(OutboxTest, AFailedAppendIsRepeatedWithTheSameBytesAfterGrowingPauses) {
-  (void)out_.Append(journal::TypeWaived{.task_type = "a"});
+  (void)out_.Append(TypeWaived{.task_type = "a"});
   out_.Flush();
   const auto first = TakeAppends();
   Instant now = kStart;
@@ -84,11 +84,11 @@ TEST_F(OutboxTest, AFailedAppendIsRepeatedWithTheSameBytesAfterGrowingPauses) {
 }
 
 TEST_F(OutboxTest, AnAnswerThatComesTwiceChangesNothing) {
-  (void)out_.Append(journal::TypeWaived{.task_type = "a"});
+  (void)out_.Append(TypeWaived{.task_type = "a"});
   out_.Flush();
   EXPECT_TRUE(out_.OnAppended(JournalSeq(1)));
   EXPECT_FALSE(out_.OnAppended(JournalSeq(1)));
 }
 
 }  // namespace
-}  // namespace tfyarn::am::outbox_test
+}  // namespace tfyarn::journal::outbox_test

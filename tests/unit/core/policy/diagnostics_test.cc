@@ -1,8 +1,8 @@
-#include "core/am/diagnostics.h"
+#include "core/policy/diagnostics.h"
 
 #include <gmock/gmock.h>
 
-namespace tfyarn::am::diagnostics_test {
+namespace tfyarn::policy::diagnostics_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -98,4 +98,4 @@ TEST(DiagnosticsTest, AdviceForAJobSpeaksOfNoTask) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am::diagnostics_test
+}  // namespace tfyarn::policy::diagnostics_test

@@ -24,7 +24,7 @@
 #include "core/model/check.h"
 #include "core/model/time.h"
 
-namespace tfyarn::am {
+namespace tfyarn::journal {
 
 /// An agent is told to start or to end something.
 template <class Message>
@@ -80,7 +80,7 @@ class Outbox {
   /// header yet.
   void OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty);
   /// Appends an entry; the number by which what depends on it waits.
-  JournalSeq Append(const journal::JournalEntry& entry);
+  JournalSeq Append(const JournalEntry& entry);
   /// Sends what was appended in this step, unless an append is under way. Once at the end of every
   /// step.
   void Flush();
@@ -123,4 +123,4 @@ class Outbox {
   Instant retry_at_ = kNever;
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::journal

@@ -8,7 +8,7 @@
 #include "core/model/am.h"
 #include "core/model/exit.h"
 
-namespace tfyarn::am {
+namespace tfyarn::policy {
 
 /// What the job's rules had done, or would have done, about a failure: advice leaves it out.
 struct Tried {
@@ -33,4 +33,4 @@ struct Tried {
 [[nodiscard]] std::string WhyAlone(const std::string& diagnostics,
                                    const std::optional<Cause>& cause, const std::string& rule);
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::policy

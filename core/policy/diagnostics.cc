@@ -1,4 +1,4 @@
-#include "core/am/diagnostics.h"
+#include "core/policy/diagnostics.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::am {
+namespace tfyarn::policy {
 namespace {
 
 constexpr std::size_t kLongestLine = 200;
@@ -157,4 +157,4 @@ std::string AdviceFor(const Cause& cause, const Tried& tried) {
   return "";
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::policy

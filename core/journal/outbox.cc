@@ -1,4 +1,4 @@
-#include "core/am/outbox.h"
+#include "core/journal/outbox.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::journal {
 namespace {
 
 constexpr Duration kFirstRetry = 1s;
@@ -29,11 +29,11 @@ void Outbox::OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty) {
   durable_ = last_;
 }
 
-JournalSeq Outbox::Append(const journal::JournalEntry& entry) {
+JournalSeq Outbox::Append(const JournalEntry& entry) {
   TF_CHECK(am_attempt_ > 0);
   last_ = last_.next();
-  gathered_ += journal::EncodeJournalFrame({.am_attempt = am_attempt_, .heard = durable_}, last_,
-                                           entry, first_);
+  gathered_ +=
+      EncodeJournalFrame({.am_attempt = am_attempt_, .heard = durable_}, last_, entry, first_);
   first_ = false;
   return last_;
 }
@@ -80,4 +80,4 @@ void Outbox::OnRetry() {
   send_now_ = in_flight_.has_value();
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::journal
