@@ -189,6 +189,13 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.due = kNever;
 }
 
+/// By when something was decided a later AM judges by the clock of its own node. Which decisions
+/// follow where that is wrong, this model does not know.
+bool RunFacts::ClocksDiffer(const Job& job, Duration clock) {
+  constexpr Duration kClockStep = 1ms;  // AMs are told the calendar in milliseconds.
+  return clock - job.clock > kClockStep || job.clock - clock > kClockStep;
+}
+
 void RunFacts::On(const trace::AmTold& fact) {
   Job* job = JobOf(fact.job);
   if (job == nullptr) return;
@@ -199,7 +206,11 @@ void RunFacts::On(const trace::AmTold& fact) {
     if (started->attempt.application == job->application &&
         started->attempt.attempt < job->am_attempt)
       return;
+    const Duration clock = started->wall.time_since_epoch() - now_.time_since_epoch();
+    const bool first = job->application != started->attempt.application;
+    if (!first && ClocksDiffer(*job, clock)) return Drop(fact.job);
     BeginAttempt(*job, *started);
+    if (first) job->clock = clock;
     job->resubmission = fact.resubmission;
   }
   if (!IsOfLatestAm(*job, fact)) return ReplacedAmTold(*job, fact);

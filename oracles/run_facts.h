@@ -166,6 +166,7 @@ struct Job {
   std::optional<ApplicationId> application;
   std::int32_t am_attempt = 0;
   std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.
+  Duration clock{};                          ///< Of its first AM, against the simulation's.
   Instant attempt_begun{};
   Instant taken_over_at{};   ///< When the RM accepted the latest AM: agents may come from then on.
   bool registered = false;   ///< This attempt, ...
@@ -295,6 +296,7 @@ class RunFacts {
   void On(const trace::AgentOrdered& fact);
   void On(const trace::ContainerFreed& fact);
   void BeginApplication(Job& job, const ApplicationId& application);
+  [[nodiscard]] static bool ClocksDiffer(const Job& job, Duration clock);
   void BeginAttempt(Job& job, const AmStarted& started);
   void HeardToRun(Job& job, Task& task);
   void Registered(Job& job, const yarn::RegisterApplicationMasterResponse& taken);

@@ -69,6 +69,15 @@ bool IsRmsWord(const AmEvent& event, const AmAttemptBook& attempt) {
   return error->code != yarn::RpcErrorCode::kUnavailable;
 }
 
+/// AMs are told the calendar in milliseconds.
+constexpr Duration kClockStep = 1ms;
+
+void NoteClock(ApplicationBook& application, Duration clock) {
+  if (!application.clock) application.clock = clock;
+  const Duration ahead = clock - *application.clock;
+  application.clocks_differ |= ahead > kClockStep || -ahead > kClockStep;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what the AM was told
@@ -79,6 +88,7 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
     ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
     its.led = true;
+    NoteClock(its, started->wall.time_since_epoch() - now_.time_since_epoch());
     its.resubmission = fact.resubmission;
     // An AM of an earlier application may start when the next one's acts.
     const bool late = fact.resubmission.value_or(0) < Acting(*job).resubmission.value_or(0);

@@ -271,6 +271,9 @@ struct ApplicationBook {
   bool led = false;                          ///< An AM of it has started, whose records have ...
   std::optional<std::int32_t> resubmission;  ///< ... this.
   std::vector<AmAttemptBook> attempts;
+  std::optional<Duration> clock;  ///< Of its first AM, against the simulation's.
+  /// A later AM had another clock: what it reads in the journal it takes for earlier, or later.
+  bool clocks_differ = false;
   std::map<Epoch, SpecId> specs;
   std::int32_t held = 0;    ///< As JobBook's, of this application.
   bool taken_back = false;  ///< An AM has stored something since a later one registered.

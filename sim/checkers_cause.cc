@@ -212,7 +212,7 @@ std::string Checkers::Books::CauseMismatch(const JobBook& job, const Application
   const TaskTypeSpec* type = job.spec->FindType(cause.task.type);
   if (type == nullptr || cause.task.index < 0 || cause.task.index >= type->instances)
     return ToString(cause.task) + " is no task of the job";
-  if (cause.at > now_) return "its cause is to come";
+  if (cause.at > now_ && !application.clocks_differ) return "its cause is to come";
   const Evidence& evidence = application.evidence;
   if (!cause.node.empty() && evidence.hosts.count(cause.node) == 0)
     return "the job has held no container on " + cause.node;

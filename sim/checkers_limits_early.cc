@@ -179,7 +179,7 @@ void Checkers::Books::CheckMailRead(const JobBook& job, const TaskAttemptEnded& 
 // Verdicts that a deadline leads to.
 void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const ApplicationBook& application,
                                            const VerdictReached& verdict) {
-  if (job.spec == nullptr) return;
+  if (job.spec == nullptr || application.clocks_differ) return;
   const ApplicationLimits& limits = application.limits;
   const DeadlineSpec& deadlines = job.spec->deadlines;
   std::optional<Instant> from;

@@ -145,11 +145,11 @@ bool AmCore::MayStart(TaskIndex task) const {
 }
 
 StoredTime AmCore::StoredAt(Instant instant) const {
-  return started.wall + (instant - started_at);
+  return started.wall + clock_behind + (instant - started_at);
 }
 
 Instant AmCore::InstantAt(StoredTime at) const {
-  return started_at + (at - started.wall);
+  return started_at + (at - started.wall - clock_behind);
 }
 
 Instant AmCore::AgentsLookUntil() const {

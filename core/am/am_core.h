@@ -11,8 +11,8 @@
 
 #include "core/allocation/allocation.h"
 #include "core/am/am_options.h"
-#include "core/am/heartbeat_watch.h"
 #include "core/am/ledger.h"
+#include "core/am/observe/heartbeat_watch.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/journal/journal.h"
@@ -121,6 +121,7 @@ struct AmCore {
   Instant now{};
   AmStarted started;  ///< As told; address, own container, wall time.
   Instant started_at{};
+  Duration clock_behind{};  ///< This node's clock, where the journal has later times.
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
   Instant start_by = kNever;  ///< What starts together must run by then; kNever: nothing must.
   std::map<TaskIndex, Instant> drain_until;  ///< finish.drain lets these go on after the verdict.

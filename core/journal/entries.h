@@ -191,4 +191,7 @@ using JournalEntry =
                  RestartPaid, TaskEnded, TypeWaived, MemoryRaised, VerdictDecided, FailureSeen,
                  HostsKeptOff, GaveBack, DependencyRan>;
 
+/// When it was decided, or what it tells of was seen; nullopt where it does not say.
+[[nodiscard]] std::optional<StoredTime> TimeOf(const JournalEntry& entry);
+
 }  // namespace tfyarn::journal

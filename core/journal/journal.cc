@@ -8,6 +8,19 @@
 #include "core/model/probe.h"
 
 namespace tfyarn::journal {
+
+std::optional<StoredTime> TimeOf(const JournalEntry& entry) {
+  return std::visit(
+      [](const auto& of) -> std::optional<StoredTime> {
+        if constexpr (requires { of.at; }) {
+          return of.at;
+        } else {
+          return std::nullopt;
+        }
+      },
+      entry);
+}
+
 namespace {
 
 // File: "TFYARNJ" version. Frame: marker version, then under one hash: writer's attempt, length,

@@ -4,7 +4,7 @@ A block a mutant, blank lines between blocks, `#` for comments:
 
     mutant ps-are-not-ended
     why Without it a finished job's parameter servers run for ever.
-    file core/am/finish.cc
+    file core/am/decide/finish.cc
     fails finish/ps-never-exits
     -    EndClass(TaskClass::kService);
     +

@@ -5,7 +5,7 @@ A block a bug, blank lines between blocks, `#` for comments:
     bug ps-never-ends
     origin TonY #641, tensorflow #4713 (P3): a parameter server's join() never returns.
     what A finished job waits for its parameter servers.
-    file core/am/finish.cc
+    file core/am/decide/finish.cc
     -    EndClass(TaskClass::kService);
     +
 

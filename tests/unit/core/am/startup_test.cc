@@ -1,6 +1,6 @@
 // What the AM takes for impossible, and when: limits of nodes that have had their time to come, of
 // nodes that have not, and of a job that grows.
-#include "core/am/startup.h"
+#include "core/am/observe/startup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

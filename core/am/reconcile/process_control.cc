@@ -1,4 +1,4 @@
-#include "core/am/process_control.h"
+#include "core/am/reconcile/process_control.h"
 
 #include <fmt/format.h>
 

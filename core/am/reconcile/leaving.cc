@@ -1,4 +1,4 @@
-#include "core/am/leaving.h"
+#include "core/am/reconcile/leaving.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "core/am/finish.h"
+#include "core/am/decide/finish.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/am/gates.h"
+#include "core/am/decide/gates.h"
 
 #include <fmt/format.h>
 

@@ -46,6 +46,7 @@ class Recovery {
   void OnReattachOver();
 
  private:
+  void SetClock(const journal::JournalReading& reading);
   void RestoreAddress(TaskIndex task);
   [[nodiscard]] static bool WentWithIt(TaskIndex task, const Ledger& left);
   [[nodiscard]] bool IsStranger(const ContainerId& container) const;

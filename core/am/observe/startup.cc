@@ -1,4 +1,4 @@
-#include "core/am/startup.h"
+#include "core/am/observe/startup.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/am/agent_desk.h"
+#include "core/am/observe/agent_desk.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/am/container_events.h"
+#include "core/am/observe/container_events.h"
 
 #include <fmt/format.h>
 

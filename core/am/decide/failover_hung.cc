@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
-#include "core/am/failover.h"
+#include "core/am/decide/failover.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "core/policy/exit_classifier.h"

@@ -1,4 +1,4 @@
-#include "core/am/epoch_control.h"
+#include "core/am/decide/epoch_control.h"
 
 #include <fmt/format.h>
 

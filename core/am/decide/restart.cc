@@ -1,4 +1,4 @@
-#include "core/am/restart.h"
+#include "core/am/decide/restart.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/am/recovery.h"
+#include "core/am/observe/recovery.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,7 @@ void Recovery::Read(const journal::JournalReading& reading) {
     core.Note("journal: bytes at its end, or between entries, are no whole entry and are left out");
   if (reading.damaged) core.Note("journal: damaged; it is read up to the damage");
   if (reading.entries.empty()) return;
+  SetClock(reading);
   for (const journal::ReadEntry& read : reading.entries) core.Take(read.entry);
   taken_over_ = pending_ = true;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) Recall(TaskIndex(i));
@@ -28,6 +29,23 @@ void Recovery::Read(const journal::JournalReading& reading) {
     core.allocation.TakeOverKeptOff(core.ledger.kept_off);
   }
   Announce(reading);
+}
+
+/// Nodes' clocks differ. By one that is behind, what was decided a moment ago is yet to come: its
+/// victims would restart for nothing, and the job run for longer than it may. So time goes on from
+/// the last that is stored. That a clock is ahead the journal cannot tell.
+void Recovery::SetClock(const journal::JournalReading& reading) {
+  AmCore& core = parts_.core;
+  StoredTime latest = core.StoredAt(core.now);
+  for (const journal::ReadEntry& read : reading.entries)
+    latest = std::max(latest, journal::TimeOf(read.entry).value_or(latest));
+  const Duration behind = latest - core.StoredAt(core.now);
+  if (behind == Duration::zero()) return;
+  TF_PROBE("recovery/clock-is-behind");
+  core.clock_behind = behind;
+  core.Note(
+      fmt::format("this node's clock is {} behind the journal: times count from its last entry",
+                  ToString(behind)));
 }
 
 void Recovery::Recall(TaskIndex task) {

@@ -1,4 +1,4 @@
-#include "core/am/launch_control.h"
+#include "core/am/decide/launch_control.h"
 
 #include <fmt/format.h>
 

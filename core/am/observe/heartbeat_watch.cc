@@ -1,4 +1,4 @@
-#include "core/am/heartbeat_watch.h"
+#include "core/am/observe/heartbeat_watch.h"
 
 #include <algorithm>
 

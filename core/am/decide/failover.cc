@@ -1,4 +1,4 @@
-#include "core/am/failover.h"
+#include "core/am/decide/failover.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/am/failover.h"
+#include "core/am/decide/failover.h"
 #include "core/model/task_index.h"
 
 namespace tfyarn::am {
