@@ -135,15 +135,6 @@ bool AmCore::AwaitsAgents() const {
   return false;
 }
 
-bool AmCore::MayStart(TaskIndex task) const {
-  const std::vector<Dependency>& rows = job->depends;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].within || rows[row].task != tasks.id(task).type) continue;
-    if (row >= reached.size() || !reached[row]) return false;
-  }
-  return true;
-}
-
 StoredTime AmCore::StoredAt(Instant instant) const {
   return started.wall + clock_behind + (instant - started_at);
 }

@@ -13,6 +13,7 @@
 #include "core/am/am_options.h"
 #include "core/am/ledger.h"
 #include "core/am/observe/heartbeat_watch.h"
+#include "core/am/observe/standstills.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/journal/journal.h"
@@ -79,7 +80,7 @@ struct AmCore {
     return spec.get() == nullptr ? Epoch() : spec.get()->epoch;
   }
   /// No dependency holds the task back. What was open once stays open.
-  [[nodiscard]] bool MayStart(TaskIndex task) const;
+  [[nodiscard]] bool MayStart(TaskIndex task) const { return !tasks.record(task).held_back; }
   /// The task's agent is of an earlier attempt, has yet to find this one, and may still come.
   [[nodiscard]] bool Awaits(TaskIndex task) const;
   /// Some task's is.
@@ -112,22 +113,20 @@ struct AmCore {
   Ledger folded;  ///< Of the entries as they are read back: equal to `ledger` after every step.
 #endif
   HeartbeatWatch heartbeats;
+  Standstills standstills;
   journal::Outbox out;
   allocation::Allocation allocation;
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
-  SpecRef spec;               ///< In force; default-made: no epoch has begun.
-  std::vector<bool> reached;  ///< By row of JobSpec::depends.
+  SpecRef spec;  ///< In force; default-made: no epoch has begun.
   Instant now{};
   AmStarted started;  ///< As told; address, own container, wall time.
   Instant started_at{};
   Duration clock_behind{};  ///< This node's clock, where the journal has later times.
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
-  Instant start_by = kNever;  ///< What starts together must run by then; kNever: nothing must.
-  std::map<TaskIndex, Instant> drain_until;  ///< finish.drain lets these go on after the verdict.
+  Instant start_by = kNever;      ///< What starts together must run by then; kNever: nothing must.
   Instant agents_until = kNever;  ///< Agents of an earlier attempt that have not found this one by
                                   ///< then are lost; kNever: none is looked for.
-  CallId last_hdfs_call;
   bool finishing = false;     ///< A verdict was decided, durable or not: nothing starts any more.
   bool stopped = false;       ///< ExitAm was said.
   bool ever_running = false;  ///< The job has been in state running.

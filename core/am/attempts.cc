@@ -6,6 +6,47 @@
 #include "core/model/probe.h"
 
 namespace tfyarn::am {
+namespace {
+
+/// The RM has announced to take a member of the collective to which the task belongs.
+bool TeamIsNoticed(const AmCore& core, TaskIndex task) {
+  if (core.job->strategy != Strategy::kMultiWorker || !core.tasks.record(task).training)
+    return false;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskRecord& member = core.tasks.record(TaskIndex(i));
+    if (member.training && member.preemption_noticed) {
+      TF_PROBE("attempts/team-is-noticed");
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+AttemptEnd DescribeEnd(const AmCore& core, TaskIndex task, policy::ExitEvidence evidence,
+                       std::string detail) {
+  const TaskSnapshot& shown = core.tasks.shown(task);
+  AttemptEnd end{.task = task,
+                 .process = core.tasks.ProcessOf(task),
+                 .container = shown.container,
+                 .node = shown.node,
+                 .evidence = std::move(evidence),
+                 .detail = std::move(detail),
+                 .at = core.now};
+  end.record = policy::Classify(end.evidence);
+  // Notice was given: however the process then ends, it is the RM that took its container. In a
+  // collective one that is warned takes all with it, and any of them may be the first to end.
+  const bool noticed = core.tasks.record(task).preemption_noticed || TeamIsNoticed(core, task);
+  if (noticed && end.record.exit_class != ExitClass::kOk &&
+      end.record.exit_class != ExitClass::kKilledByUs) {
+    TF_PROBE("attempts/preempted-by-notice");
+    end.record = {.exit_class = ExitClass::kPreempted,
+                  .exit = end.record.exit,
+                  .source = policy::ExitSource::kPlatform};
+  }
+  return end;
+}
 
 const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, std::string detail) {
   TF_CHECK(core_.tasks.ProcessAlive(task));
@@ -16,7 +57,7 @@ const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, s
     evidence.process = record.told_end;
     evidence.process->stopped_by_agent = stopping && record.told_end->stopped_by_agent;
   }
-  AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  AttemptEnd end = DescribeEnd(core_, task, std::move(evidence), std::move(detail));
   // Whose end only YARN or silence tells may never have started, nor may one that was stopped.
   const bool ran = core_.tasks.record(task).process == ProcessPhase::kOrdered &&
                    end.evidence.process && end.evidence.launch_error.empty();
@@ -27,7 +68,7 @@ const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, s
 
 const AttemptEnd& Attempts::Recall(TaskIndex task, const journal::FailureSeen& seen) {
   if (core_.tasks.ProcessAlive(task)) return End(task, seen.evidence, seen.detail);
-  AttemptEnd end = Describe(task, seen.evidence, seen.detail);
+  AttemptEnd end = DescribeEnd(core_, task, seen.evidence, seen.detail);
   end.container = seen.container;
   end.node = seen.node;
   return Keep(std::move(end));
@@ -35,16 +76,11 @@ const AttemptEnd& Attempts::Recall(TaskIndex task, const journal::FailureSeen& s
 
 const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, policy::ExitEvidence evidence,
                                            std::string detail) {
-  AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  AttemptEnd end = DescribeEnd(core_, task, std::move(evidence), std::move(detail));
   TF_PROBE("attempts/ended-before-its-start");
   if (core_.tasks.record(task).ever_ordered) end.process.attempt = end.process.attempt.next();
   end.process.epoch = core_.snapshot.epoch;
   return Keep(std::move(end));
-}
-
-AttemptEnd Attempts::Blame(TaskIndex task, policy::ExitEvidence evidence,
-                           std::string detail) const {
-  return Describe(task, std::move(evidence), std::move(detail));
 }
 
 void Attempts::AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost) {
@@ -105,43 +141,6 @@ journal::TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, policy::Outcom
           .at = core_.StoredAt(end.at),
           .node = end.node.host,
           .detail = end.detail};
-}
-
-AttemptEnd Attempts::Describe(TaskIndex task, policy::ExitEvidence evidence,
-                              std::string detail) const {
-  const TaskSnapshot& shown = core_.tasks.shown(task);
-  AttemptEnd end{.task = task,
-                 .process = core_.tasks.ProcessOf(task),
-                 .container = shown.container,
-                 .node = shown.node,
-                 .evidence = std::move(evidence),
-                 .detail = std::move(detail),
-                 .at = core_.now};
-  end.record = policy::Classify(end.evidence);
-  // Notice was given: however the process then ends, it is the RM that took its container. In a
-  // collective one that is warned takes all with it, and any of them may be the first to end.
-  const bool noticed = core_.tasks.record(task).preemption_noticed || TeamIsNoticed(task);
-  if (noticed && end.record.exit_class != ExitClass::kOk &&
-      end.record.exit_class != ExitClass::kKilledByUs) {
-    TF_PROBE("attempts/preempted-by-notice");
-    end.record = {.exit_class = ExitClass::kPreempted,
-                  .exit = end.record.exit,
-                  .source = policy::ExitSource::kPlatform};
-  }
-  return end;
-}
-
-bool Attempts::TeamIsNoticed(TaskIndex task) const {
-  if (core_.job->strategy != Strategy::kMultiWorker || !core_.tasks.record(task).training)
-    return false;
-  for (std::uint32_t i = 0; i < core_.tasks.size(); ++i) {
-    const TaskRecord& member = core_.tasks.record(TaskIndex(i));
-    if (member.training && member.preemption_noticed) {
-      TF_PROBE("attempts/team-is-noticed");
-      return true;
-    }
-  }
-  return false;
 }
 
 const AttemptEnd& Attempts::Keep(AttemptEnd end) {

@@ -16,7 +16,9 @@
 
 namespace tfyarn::am {
 
-struct AmParts;
+/// An account of how the task's process ended, or of what it does, where it lives and is blamed.
+[[nodiscard]] AttemptEnd DescribeEnd(const AmCore& core, TaskIndex task,
+                                     policy::ExitEvidence evidence, std::string detail);
 
 class Attempts {
  public:
@@ -32,9 +34,6 @@ class Attempts {
   /// The end of the task's process, or of its container with it, as an earlier attempt of the AM
   /// had it. The process counts as ended from here on.
   const AttemptEnd& Recall(TaskIndex task, const journal::FailureSeen& seen);
-  /// A living process is blamed: an account to decide on, not yet an end.
-  [[nodiscard]] AttemptEnd Blame(TaskIndex task, policy::ExitEvidence evidence,
-                                 std::string detail) const;
   /// The RM's word about a container in which the task's latest process ended: may correct its
   /// record.
   void AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost);
@@ -47,10 +46,6 @@ class Attempts {
                                                  policy::Outcome outcome) const;
 
  private:
-  [[nodiscard]] AttemptEnd Describe(TaskIndex task, policy::ExitEvidence evidence,
-                                    std::string detail) const;
-  /// The RM has announced to take a member of the collective to which the task belongs.
-  [[nodiscard]] bool TeamIsNoticed(TaskIndex task) const;
   const AttemptEnd& Keep(AttemptEnd end);
   void Say(const AttemptEnd& end);
   void Acknowledge(const AttemptEnd& end);

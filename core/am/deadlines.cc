@@ -60,9 +60,7 @@ Due FirstOf(const AmCore& core, TaskIndex task) {
     case ProcessPhase::kEnded:
       break;
   }
-  if (const auto drain = core.drain_until.find(task);
-      drain != core.drain_until.end() && core.tasks.ProcessAlive(task))
-    consider(Deadline::kDrain, drain->second);
+  if (core.tasks.ProcessAlive(task)) consider(Deadline::kDrain, of.drain_until);
   if (of.asks_later) consider(Deadline::kAskAgain, of.ask_from);
   if (of.resting) consider(Deadline::kRested, of.rests_until);
   return first;
@@ -122,7 +120,6 @@ void Deadlines::PutOff(Instant to) {
   woken_ = parts_.core.now;
   waits_until_ = to;
   parts_.core.tasks.PutOff(woken_, to);
-  for (auto& [task, until] : parts_.core.drain_until) am::PutOff(until, woken_, to);
   parts_.leaving.PutOff(woken_, to);
   Refresh();
 }

@@ -317,10 +317,15 @@ void TaskTable::PutOff(Instant now, Instant to) {
   for (std::uint32_t i = 0; i < size(); ++i) {
     TaskRecord& of = Touch(TaskIndex(i));
     for (Instant* wait : {&of.register_by, &of.launch_again_at, &of.order_again_at, &of.overdue_at,
-                          &of.rests_until})
+                          &of.rests_until, &of.drain_until})
       am::PutOff(*wait, now, to);
     if (of.asks_later) am::PutOff(of.ask_from, now, to);
   }
+}
+
+void TaskTable::HoldBack(std::size_t type, bool held_back) {
+  const auto [first, count] = RangeOf(type);
+  for (std::uint32_t i = first; i < first + count; ++i) Touch(TaskIndex(i)).held_back = held_back;
 }
 
 void TaskTable::ForgetTouched() {

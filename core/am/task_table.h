@@ -78,6 +78,7 @@ struct TaskRecord {
   bool address_stale = false;       ///< The agent is about to tell another port.
   bool resting = false;             ///< Its next process must wait until rests_until.
   bool asks_later = false;          ///< It is asked for at ask_from.
+  bool held_back = false;           ///< A row of `depends` keeps it from starting.
   bool touched = false;             ///< See TaskTable::touched.
   bool container_ends = false;  ///< Its latest process said so with its end, or cannot start there.
   bool hung = false;            ///< Its present process was found to hang.
@@ -117,6 +118,7 @@ struct TaskRecord {
   Instant order_again_at = kNever;   ///< The order to its process is out, and may be lost.
   /// Of a process that starts alone: it runs by then. Of one that was told to stop: it has ended.
   Instant overdue_at = kNever;
+  Instant drain_until = kNever;  ///< finish.drain lets its process go on after the verdict.
 };
 
 class TaskTable final : public policy::JobView {
@@ -171,6 +173,8 @@ class TaskTable final : public policy::JobView {
   void EndRest(TaskIndex task);
   /// Waits that have passed by `now` end `to` then.
   void PutOff(Instant now, Instant to);
+  /// A row of `depends` keeps the type's tasks from starting, or none does any more.
+  void HoldBack(std::size_t type, bool held_back);
   void Waive(std::size_t type) {
     types_[type].waived = true;
     progressed_ = true;

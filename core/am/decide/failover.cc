@@ -6,44 +6,15 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/am/decide/blame.h"
+#include "core/am/decide/hang.h"
+#include "core/am/decide/payment.h"
+#include "core/am/decide/scope.h"
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
-#include "core/policy/blame.h"
 
 namespace tfyarn::am {
-namespace {
-
-/// `in_a_row`: of one task, since a process of its last ran, and too far apart to count otherwise.
-std::string SpentText(const policy::Decision& decision, bool in_a_row) {
-  if (decision.allowance.restarts.value_or(0) == 0) {
-    return fmt::format("{}; {} allows no restart for it", decision.why, decision.limited_by);
-  }
-  const std::int32_t restarts = *decision.allowance.restarts;
-  std::string when;
-  if (in_a_row) {
-    when = " in a row, of which none ran or each hung,";
-  } else if (decision.allowance.window) {
-    when = " within " + ToString(*decision.allowance.window);
-  }
-  return fmt::format("{}; {} {}{} {} used up", decision.why, restarts,
-                     restarts == 1 ? "restart" : "restarts", when, restarts == 1 ? "is" : "are");
-}
-
-policy::Tried WhatWasTried(const policy::Decision& decision) {
-  return {.unpaid = decision.limited_by, .restarts = decision.allowance.restarts.value_or(0)};
-}
-
-bool ClosesWhenSpent(const policy::Decision& decision) {
-  return decision.when_spent == ExitAction::kIgnore || decision.when_spent == ExitAction::kTally;
-}
-
-policy::Outcome OutcomeWhenSpent(const policy::Decision& decision) {
-  return decision.when_spent == ExitAction::kIgnore ? policy::Outcome::kIgnored
-                                                    : policy::Outcome::kFailed;
-}
-
-}  // namespace
 
 // ---------------------------------------------------------------- what was reported
 
@@ -58,7 +29,10 @@ void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
     TF_PROBE("failover/ends-while-it-starts-again");
     return Absorb(end, container_alive);
   }
-  Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
+  Act({.end = end,
+       .container_alive = container_alive,
+       .decision = AskPolicy(parts_.core, end),
+       .scope = {}});
 }
 
 void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
@@ -66,8 +40,8 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   const TaskIndex task = end.task;
   // The process that the restart would have stopped was faster. If it was the job's success,
   // nothing starts again.
-  if (end.record.exit_class == ExitClass::kOk && AskPolicy(end).action == ExitAction::kTally &&
-      DecidesByOk(task)) {
+  if (end.record.exit_class == ExitClass::kOk &&
+      AskPolicy(core, end).action == ExitAction::kTally && DecidesByOk(task)) {
     TF_PROBE("failover/success-overtakes-a-restart");
     return CloseTask(end, policy::Outcome::kOk);
   }
@@ -119,7 +93,10 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
     TF_PROBE("failover/stopped-after-its-outcome");
     return parts_.attempts.Decided(end.task, {});
   }
-  Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
+  Act({.end = end,
+       .container_alive = container_alive,
+       .decision = AskPolicy(core, end),
+       .scope = {}});
 }
 
 void Failover::OnBlamed(AttemptEnd end, bool container_alive) {
@@ -128,7 +105,7 @@ void Failover::OnBlamed(AttemptEnd end, bool container_alive) {
   core.tasks.mutable_record(end.task).hung = end.evidence.timed_out;
   Failure failure{
       .end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
-  failure.decision = AskPolicy(failure.end);
+  failure.decision = AskPolicy(core, failure.end);
   const TaskIndex task = failure.end.task;
   if (!core.tasks.ProcessAlive(task)) {
     TF_PROBE("failover/blamed-without-a-process");
@@ -162,8 +139,8 @@ bool Failover::NoteContainerLost(TaskIndex task) {
     if (failure.end.task != task) continue;
     TF_PROBE("failover/container-lost-in-the-blame-window");
     failure.container_alive = false;
-    failure.scope = ScopeOf(failure);  // It comes back elsewhere.
-    AddScope(failure, window_->stopped);
+    failure.scope = ScopeOf(parts_.core, failure);  // It comes back elsewhere.
+    AddScope(parts_.core, failure, window_->stopped);
     // The container is given up: a later AM would hear of its end, and of the process's no more.
     LogUndecided(failure, {});
     return true;
@@ -173,7 +150,7 @@ bool Failover::NoteContainerLost(TaskIndex task) {
 }
 
 void Failover::OnSettled() {
-  if (window_ && parts_.core.tasks.training_alive() == 0) Decide(FindKilled());
+  if (window_ && parts_.core.tasks.training_alive() == 0) Decide(FindKilled(parts_.core, *window_));
 }
 
 void Failover::OnBlameDeadline() {
@@ -197,7 +174,7 @@ void Failover::OnBlameDeadline() {
     return;
   }
   TF_PROBE("failover/blame-window-over");
-  Decide(FindLastOne());
+  Decide(FindLastOne(parts_.core));
 }
 
 /// When the last one of the agents that are overdue counts as silent.
@@ -253,37 +230,7 @@ bool Failover::deciding() const {
   return window_.has_value() && !parts_.core.finishing;
 }
 
-void Failover::Close() {
-  window_.reset();
-}
-
 // ---------------------------------------------------------------- what the policy says
-
-policy::Decision Failover::AskPolicy(const AttemptEnd& end) const {
-  const AmCore& core = parts_.core;
-  TF_CHECK(core.policy.has_value());
-  const TaskRecord& record = core.tasks.record(end.task);
-  policy::Decision decision = core.policy->OnExit(
-      {.task = core.tasks.id(end.task),
-       .exit_class = end.record.exit_class,
-       .exit = end.record.exit,
-       .ever_registered = record.ever_registered,
-       .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout,
-       .peer_unreachable = UnreachedBy(end).has_value()},
-      core.tasks);
-  decision = FirstThatMayPay(std::move(decision), end);
-  decision.probe->Pass();
-  return decision;
-}
-
-policy::Decision Failover::FirstThatMayPay(policy::Decision decision, const AttemptEnd& end) const {
-  while (!decision.next.empty() && !MayPay(decision, end)) {
-    TF_PROBE("failover/spent-and-the-next-row-decides");
-    policy::Decision next = std::move(decision.next.front());
-    decision = std::move(next);
-  }
-  return decision;
-}
 
 void Failover::Act(Failure failure) {
   const policy::Decision& decision = failure.decision;
@@ -308,20 +255,8 @@ void Failover::Act(Failure failure) {
     case ExitAction::kRestartGang:
       break;
   }
-  failure.scope = ScopeOf(failure);
+  failure.scope = ScopeOf(parts_.core, failure);
   Report(std::move(failure));
-}
-
-policy::RestartScope Failover::ScopeOf(const Failure& failure) const {
-  // A stolen port is a new address as much as a new container is.
-  const bool same_address = failure.container_alive && !failure.decision.other_container &&
-                            failure.end.record.exit_class != ExitClass::kPortConflict;
-  const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
-  policy::RestartScope scope =
-      policy::RestartSet(parts_.core.job->strategy, failure.decision.action, shown.task.type,
-                         shown.task_class, same_address);
-  if (failure.decision.session) scope.gang = scope.epoch_rises = true;
-  return scope;
 }
 
 /// False: it cannot have more, and the job has failed.
@@ -376,11 +311,9 @@ void Failover::OnIdleAgent(TaskIndex task) {
 
 void Failover::Report(Failure failure) {
   AmCore& core = parts_.core;
-  const bool has_peers =
-      core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
-  if (!has_peers) {
+  if (!HasPeers(core, failure.end.task)) {
     // A sidecar that had ended when its session's next try was decided: that has been paid for.
-    if (failure.decision.session && IsVictim(failure) &&
+    if (failure.decision.session && IsVictim(core, failure) &&
         failure.end.at <= core.InstantAt(core.ledger.last_cause->decided)) {
       TF_PROBE("failover/victim-beside-the-gang");
       return RestartVictim(failure, LastCauseOfAll());
@@ -388,18 +321,18 @@ void Failover::Report(Failure failure) {
     StopAtOnce(failure, false);
     return DecideAlone(std::move(failure));
   }
-  if (!window_ && IsVictim(failure)) {
+  if (!window_ && IsVictim(core, failure)) {
     TF_PROBE("failover/victim");
     return RestartVictim(failure, LastCauseOfAll());
   }
   if (!window_) {
-    if (const auto excuse = ExcuseInPeer(failure)) {
+    if (const auto excuse = ExcuseInPeer(core, failure)) {
       TF_PROBE("failover/cause-in-its-peer");
       return RestartVictim(failure, excuse->cause, excuse->by);
     }
   }
   // It is only counted then, and concerns no other task.
-  if (ClosesWhenSpent(failure.decision) && !MayPay(failure.decision, failure.end)) {
+  if (ClosesWhenSpent(failure.decision) && !MayPay(core, failure.decision, failure.end)) {
     TF_PROBE("failover/spent-member-is-counted");
     return CloseTask(failure.end, OutcomeWhenSpent(failure.decision),
                      WhatWasTried(failure.decision));
@@ -410,13 +343,14 @@ void Failover::Report(Failure failure) {
     window_->begun = core.now;
     window_->decides_at = core.now + core.job->deadlines.blame;
   }
-  if (!window_->named) window_->named = NamedBy(failure);
+  if (!window_->named) window_->named = NamedBy(core, failure);
   if (!window_->failures.empty()) TF_PROBE("failover/several-failures");
   window_->failures.push_back(failure);
   // Where the cause is not known yet, who hangs may show by not ending within the whole grace.
-  const bool known = CauseIsKnown() || FindAccused().has_value();
-  const std::vector<TaskIndex> stopped = StopAtOnce(failure, known && IsBroken(window_->failures));
-  AddScope(failure, window_->stopped);
+  const bool known = CauseIsKnown(core, *window_) || FindAccused(core, *window_).has_value();
+  const std::vector<TaskIndex> stopped =
+      StopAtOnce(failure, known && IsBroken(core, window_->failures));
+  AddScope(core, failure, window_->stopped);
   MaybeDecide();
   if (window_ && (!stopped.empty() || !failure.container_alive)) LogUndecided(failure, stopped);
 }
@@ -426,8 +360,8 @@ std::vector<TaskIndex> Failover::StopAtOnce(const Failure& failure, bool broken)
   std::vector<TaskIndex> stopped;
   if (window_ && window_->stopped.gang && !broken) return stopped;  // They were told.
   RestartTasks tasks;
-  AddScope(failure, tasks);
-  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
+  AddScope(core, failure, tasks);
+  for (const TaskIndex task : ListOf(core, tasks)) {
     if (!core.tasks.ProcessAlive(task)) continue;
     if (core.tasks.record(task).process != ProcessPhase::kStopping) stopped.push_back(task);
     parts_.processes.Stop(task,
@@ -436,17 +370,10 @@ std::vector<TaskIndex> Failover::StopAtOnce(const Failure& failure, bool broken)
   return stopped;
 }
 
-/// Better accounts may have come since it was reported.
-const AttemptEnd& Failover::BestAccountOf(const AttemptEnd& end) const {
-  const auto kept = parts_.core.ends.find(end.task);
-  const bool same = kept != parts_.core.ends.end() && kept->second.process == end.process;
-  return same ? kept->second : end;
-}
-
 void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped) {
   AmCore& core = parts_.core;
   // The RM tells the reason for a container's end once: the next AM may not hear it.
-  const AttemptEnd& end = BestAccountOf(failure.end);
+  const AttemptEnd& end = BestAccountOf(core, failure.end);
   journal::FailureSeen entry{.task = core.tasks.id(end.task),
                              .process = end.process,
                              .container = end.container,
@@ -460,15 +387,6 @@ void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>
   for (const TaskIndex task : stopped)
     entry.stopped.push_back({core.tasks.id(task), core.tasks.ProcessOf(task).attempt});
   (void)core.Append(entry);
-}
-
-bool Failover::HasVictims(const Cause& cause, bool with_others) const {
-  const AmCore& core = parts_.core;
-  const auto task = core.tasks.Find(cause.task);
-  if (!task) return false;
-  const bool has_peers =
-      core.tasks.record(*task).training && core.job->strategy != Strategy::kIndependent;
-  return has_peers || with_others;
 }
 
 Cause Failover::LastCauseOfAll() const {
@@ -497,32 +415,24 @@ void Failover::TakeUp(const journal::FailureSeen& seen, bool container) {
     return;
   if (!core.tasks.ProcessAlive(*task) && container) return;
   if (seen.blamed && core.tasks.ProcessAlive(*task))
-    return OnBlamed(parts_.attempts.Blame(*task, seen.evidence, seen.detail), container);
+    return OnBlamed(DescribeEnd(core, *task, seen.evidence, seen.detail), container);
   OnEnd(parts_.attempts.Recall(*task, seen), seen.container_alive && container);
 }
 
-bool Failover::CauseIsKnown() const {
-  return parts_.core.policy->first_report_wins() ||
-         std::any_of(window_->failures.begin(), window_->failures.end(),
-                     [](const Failure& failure) {
-                       return !policy::PeerMayHaveCaused(failure.end.record.exit_class);
-                     });
-}
-
 void Failover::MaybeDecide() {
-  if (CauseIsKnown()) return Decide(std::nullopt);
-  if (auto accused = FindAccused()) return Decide(std::move(accused));
-  if (parts_.core.tasks.training_alive() == 0) Decide(FindKilled());
+  if (CauseIsKnown(parts_.core, *window_)) return Decide(std::nullopt);
+  if (auto accused = FindAccused(parts_.core, *window_)) return Decide(std::move(accused));
+  if (parts_.core.tasks.training_alive() == 0) Decide(FindKilled(parts_.core, *window_));
 }
 
 void Failover::Decide(std::optional<Failure> hung) {
   AmCore& core = parts_.core;
-  Window window = std::move(*window_);
-  Close();
+  BlameWindow window = std::move(*window_);
+  window_.reset();
   for (Failure& failure : window.failures) {
-    const AttemptEnd& best = BestAccountOf(failure.end);
+    const AttemptEnd& best = BestAccountOf(core, failure.end);
     if (!(best.record == failure.end.record) && !Reconsider(failure, best)) return;
-    AddScope(failure, window.stopped);
+    AddScope(core, failure, window.stopped);
   }
   if (hung && hung->decision.action == ExitAction::kFail) {
     TF_PROBE("failover/hang-fails-the-job");
@@ -533,16 +443,16 @@ void Failover::Decide(std::optional<Failure> hung) {
     TF_PROBE("failover/hang-is-the-cause");
     if (core.tasks.ProcessAlive(hung->end.task))
       core.tasks.mutable_record(hung->end.task).hung = true;
-    AddScope(*hung, window.stopped);
+    AddScope(core, *hung, window.stopped);
     window.failures.push_back(std::move(*hung));
   }
-  const Failure cause = window.failures[ChooseCause(window.failures)];
+  const Failure cause = window.failures[ChooseCause(core, window.failures)];
   DecideOn(std::move(window.failures), cause, std::move(window.stopped));
 }
 
 /// What a better account asks for. False: it ends the job.
 bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
-  policy::Decision decision = AskPolicy(better);
+  policy::Decision decision = AskPolicy(parts_.core, better);
   switch (decision.action) {
     case ExitAction::kIgnore:
     case ExitAction::kTally:
@@ -566,21 +476,8 @@ bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
       break;
   }
   failure.decision = std::move(decision);
-  failure.scope = ScopeOf(failure);
+  failure.scope = ScopeOf(parts_.core, failure);
   return true;
-}
-
-std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
-  if (parts_.core.policy->first_report_wins()) {
-    TF_PROBE("failover/first-report-is-blamed");
-    return 0;
-  }
-  std::vector<policy::Suspect> suspects;
-  suspects.reserve(failures.size());
-  for (const Failure& failure : failures) {
-    suspects.push_back({.exit_class = failure.end.record.exit_class, .at = failure.end.at});
-  }
-  return policy::FindFirstCause(suspects);
 }
 
 // ---------------------------------------------------------------- decisions
@@ -589,14 +486,14 @@ std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
 /// go with it: one restart, one payment.
 void Failover::DecideAlone(Failure failure) {
   RestartTasks tasks;
-  AddScope(failure, tasks);
+  AddScope(parts_.core, failure, tasks);
   const Failure cause = failure;
   std::vector<Failure> failures = {std::move(failure)};
-  if (window_ && tasks.gang && MayPay(cause.decision, cause.end)) {
+  if (window_ && tasks.gang && MayPay(parts_.core, cause.decision, cause.end)) {
     TF_PROBE("failover/takes-the-blame-window-along");
     failures.insert(failures.end(), window_->failures.begin(), window_->failures.end());
     tasks.some.insert(window_->stopped.some.begin(), window_->stopped.some.end());
-    Close();
+    window_.reset();
   }
   DecideOn(std::move(failures), cause, std::move(tasks));
 }
@@ -604,64 +501,27 @@ void Failover::DecideAlone(Failure failure) {
 void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks) {
   AmCore& core = parts_.core;
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
-  if (core.job->strategy == Strategy::kMultiWorker && CountTraining(tasks.some) > 1)
+  if (core.job->strategy == Strategy::kMultiWorker && CountTraining(core, tasks.some) > 1)
     tasks.gang = true;
   const policy::Decision& decision = cause.decision;
-  if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
-  if (decision.session) AddBeside(tasks, policy::Outcome::kFailed);
-  RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
+  if (!MayPay(core, decision, cause.end)) return Spent(failures, cause, tasks);
+  if (decision.session) AddBeside(core, policy::Outcome::kFailed, tasks);
+  RestartOrder order{.tasks = ListOf(core, tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
                      .rule = decision.rule,
-                     .broken = IsBroken(failures)};
+                     .broken = IsBroken(core, failures)};
   // A policy takes the cause to another container, and no victim of it.
   for (const Failure& failure : failures) {
     const bool moves = decision.other_container && failure.end.task == cause.end.task;
     if (!failure.container_alive || moves) order.replace.push_back(failure.end.task);
-    order.epoch_rises = order.epoch_rises || ChangesSpec(failure);
+    order.epoch_rises = order.epoch_rises || ChangesSpec(core, failure);
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises =
-      order.epoch_rises || (order.tasks.size() > 1 && CountTraining(order.tasks) > 0);
-  order.has_victims = HasVictims(order.cause, order.tasks.size() > 1);
+      order.epoch_rises || (order.tasks.size() > 1 && CountTraining(core, order.tasks) > 0);
+  order.has_victims = HasVictims(core, order.cause, order.tasks.size() > 1);
   parts_.restart.Execute(order);
-}
-
-std::ptrdiff_t Failover::CountTraining(const auto& tasks) const {
-  return std::count_if(tasks.begin(), tasks.end(),
-                       [&](TaskIndex task) { return parts_.core.tasks.record(task).training; });
-}
-
-/// What is no part of the gang and still runs goes on, and what ended well or may fail stays; what
-/// was counted as failed has its next try, too.
-void Failover::AddBeside(RestartTasks& tasks, policy::Outcome outcome) const {
-  const AmCore& core = parts_.core;
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    const TaskRecord& record = core.tasks.record(TaskIndex(i));
-    if (record.training || record.outcome != outcome) continue;
-    TF_PROBE("failover/session-with-what-failed-beside");
-    tasks.some.insert(TaskIndex(i));
-  }
-}
-
-policy::Claimant Failover::ClaimantOf(TaskIndex task) const {
-  const TaskTable& tasks = parts_.core.tasks;
-  const auto [first, size] = tasks.RangeOf(tasks.record(task).type);
-  return {.task = task, .first_of_type = TaskIndex(first), .type_size = size};
-}
-
-/// What never runs, and what hangs again and again, forgets none of its restarts: else a task that
-/// fails each time after a long wait would be tried for ever.
-bool Failover::MayPay(const policy::Decision& decision, const AttemptEnd& end) const {
-  const AmCore& core = parts_.core;
-  const StoredTime at = core.StoredAt(core.now);
-  const policy::Allowance& allowance = decision.allowance;
-  if (allowance.window && allowance.restarts &&
-      PaidInARow(core.ledger.of(end.task), *core.job, end.record.exit_class,
-                 core.StoredAt(end.at) - core.ledger.of(end.task).ordered_at) >=
-          *allowance.restarts)
-    return false;
-  return core.ledger.budgets.Allows(allowance, decision.pays, ClaimantOf(end.task), at);
 }
 
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
@@ -669,10 +529,8 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   AmCore& core = parts_.core;
   const policy::Decision& decision = cause.decision;
   if (!ClosesWhenSpent(decision)) {
-    const bool in_a_row = core.ledger.budgets.Allows(
-        decision.allowance, decision.pays, ClaimantOf(cause.end.task), core.StoredAt(core.now));
     return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule,
-                              SpentText(decision, in_a_row), WhatWasTried(decision));
+                              SpentText(core, decision, cause.end.task), WhatWasTried(decision));
   }
   TF_PROBE("failover/spent-and-closed");
   const policy::Outcome outcome = OutcomeWhenSpent(decision);
@@ -681,7 +539,7 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
     CloseTask(failure.end, outcome, WhatWasTried(failure.decision));
   }
   // Who was stopped for their sake does not run on either.
-  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
+  for (const TaskIndex task : ListOf(core, tasks)) {
     if (core.tasks.record(task).outcome != policy::Outcome::kOpen) continue;
     core.tasks.SetOutcome(task, outcome);
     TF_PROBE("failover/closed-with-another");
@@ -693,29 +551,18 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   }
 }
 
-bool Failover::IsVictim(const Failure& failure) const {
-  const AmCore& core = parts_.core;
-  const std::optional<LastCause>& last = core.ledger.last_cause;
-  if (!last || failure.end.at >= core.InstantAt(last->cause.at) + core.job->deadlines.blame)
-    return false;
-  // Nor is one that ended well, where a policy starts those again too: it pays.
-  if (failure.end.record.exit_class == ExitClass::kOk) return false;
-  // A process that was started because of the cause is not its victim.
-  return core.tasks.record(failure.end.task).heard_from < core.InstantAt(last->decided);
-}
-
 void Failover::RestartVictim(const Failure& failure, const Cause& cause,
                              std::optional<journal::JournaledProcess> excused_by) {
   RestartTasks tasks;
-  AddScope(failure, tasks);
-  const bool broken = IsBroken(failure);
+  AddScope(parts_.core, failure, tasks);
+  const bool broken = IsBroken(parts_.core, failure);
   StopAtOnce(failure, broken);
-  RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
+  RestartOrder order{.tasks = ListOf(parts_.core, tasks),
                      .cause = cause,
                      .rule = failure.decision.rule + std::string(kVictim),
                      .broken = broken,
                      .excused_by = std::move(excused_by)};
-  order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(failure);
+  order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(parts_.core, failure);
   if (!failure.container_alive) order.replace.push_back(failure.end.task);
   parts_.restart.Execute(order);
 }
@@ -728,44 +575,51 @@ bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) 
     return false;
   }
   RestartTasks tasks{.gang = true, .some = {}};
-  AddBeside(tasks, policy::Outcome::kFailed);
+  AddBeside(core, policy::Outcome::kFailed, tasks);
   if (!LeavesSuccessOpen(tasks)) {
     TF_PROBE("failover/session-retry-with-what-was-ignored");
-    AddBeside(tasks, policy::Outcome::kIgnored);
+    AddBeside(core, policy::Outcome::kIgnored, tasks);
     if (!LeavesSuccessOpen(tasks)) return false;
   }
-  Close();
+  window_.reset();
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   TF_PROBE("failover/session-retry");
-  order.tasks = parts_.restart.ListOf(tasks);
+  order.tasks = ListOf(core, tasks);
   parts_.restart.Execute(order);
   return true;
 }
 
 bool Failover::LeavesSuccessOpen(const RestartTasks& tasks) {
-  const auto verdict = JudgeWith(parts_.restart.ListOf(tasks), policy::Outcome::kOpen);
+  const auto verdict = JudgeWith(ListOf(parts_.core, tasks), policy::Outcome::kOpen);
   return !verdict || verdict->status == JobStatus::kSucceeded;
 }
 
-bool Failover::ChangesSpec(const Failure& failure) const {
-  return failure.scope.epoch_rises && parts_.core.tasks.record(failure.end.task).training;
+// ---------------------------------------------------------------- processes that stand still
+
+void Failover::OnSigns(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const bool stands = core.standstills.OnSigns(core.now, core.tasks, task);
+  if (stands && deciding()) MaybeDecide();
 }
 
-void Failover::AddScope(const Failure& failure, RestartTasks& tasks) const {
-  const AmCore& core = parts_.core;
-  tasks.some.insert(failure.end.task);
-  tasks.gang = tasks.gang || failure.scope.gang;
-  if (failure.scope.same_type) {
-    TF_PROBE("failover/with-its-type");
-    const auto [first, count] = core.tasks.RangeOf(core.tasks.record(failure.end.task).type);
-    for (std::uint32_t i = first; i < first + count; ++i) tasks.some.insert(TaskIndex(i));
-  }
-  if (!failure.scope.chief) return;
-  TF_PROBE("failover/with-its-chief");
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    if (core.tasks.record(TaskIndex(i)).chief) tasks.some.insert(TaskIndex(i));
-  }
+void Failover::OnStood(TaskIndex task, const PastStandstill& stood) {
+  AmCore& core = parts_.core;
+  if (!(stood.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) return;
+  TF_PROBE("hung/stood-under-the-am-before");
+  if (stood.ago) return core.standstills.OnStood(core.now, task, stood.process.attempt, *stood.ago);
+  core.tasks.mutable_record(task).standstill = stood.standstill;
+  OnSigns(task);
+}
+
+void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
+  AmCore& core = parts_.core;
+  TF_PROBE("hung/standing-blamed");
+  TaskRecord& record = core.tasks.mutable_record(task);
+  // `watch` says what follows for the one that stalls. A standstill is a failure of its own, and
+  // what starts again is its own restart unit, unless `watch` starts nothing again.
+  record.stalled = core.job->watch && !policy::IsRestart(core.job->watch->action);
+  OnBlamed(Hung(core, task, std::string(InWords(record.standstill)) + ", and " + harm).end, true);
 }
 
 }  // namespace tfyarn::am

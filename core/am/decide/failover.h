@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/am/attempts.h"
+#include "core/am/decide/failure.h"
 #include "core/journal/journal.h"
 #include "core/model/task_index.h"
 #include "core/policy/budgets.h"
@@ -34,19 +35,7 @@
 
 namespace tfyarn::am {
 
-/// One failure that asks for a restart.
-struct Failure {
-  AttemptEnd end;
-  bool container_alive = false;  ///< A new process can be started where the old one was.
-  policy::Decision decision;
-  policy::RestartScope scope;
-};
-
-/// Which tasks start again.
-struct RestartTasks {
-  bool gang = false;         ///< Every training task.
-  std::set<TaskIndex> some;  ///< And these.
-};
+struct AmParts;
 
 class Failover {
  public:
@@ -62,8 +51,6 @@ class Failover {
   void OnStood(TaskIndex task, const PastStandstill& stood);
   /// A living process is the failure because it stands still, and `harm` came of it.
   void OnStandsStill(TaskIndex task, const std::string& harm);
-  /// Training tasks whose living process stands still.
-  [[nodiscard]] std::set<TaskIndex> Standing() const;
   /// A task that has lost its container just now lost it with no process alive in it. `free`:
   /// no task's failure (an RM restart, an expiry).
   void OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, std::string detail,
@@ -105,20 +92,6 @@ class Failover {
   void TakeUp(const journal::FailureSeen& seen, bool container);
 
  private:
-  struct Window {
-    Instant begun;
-    Instant decides_at;             // at the latest
-    std::vector<Failure> failures;  // in the order in which they came
-    RestartTasks stopped;
-    std::optional<TaskIndex> named;  // by a victim, as the one that fell silent
-  };
-  /// A process that runs again after it stood still.
-  struct Woken {
-    TaskAttempt attempt;
-    Instant at{};
-  };
-
-  void Close();
   /// Its agent does not do what it was told: the process counts as ended, and its container goes.
   void LoseAgent(TaskIndex task, const char* why);
   void Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why);
@@ -133,80 +106,34 @@ class Failover {
   void Report(Failure failure);
   /// Who was told to end only now.
   std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);
-  [[nodiscard]] const AttemptEnd& BestAccountOf(const AttemptEnd& end) const;
   /// Nothing is decided on it yet, and these were told to end for its sake.
   void LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped);
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
-  [[nodiscard]] policy::RestartScope ScopeOf(const Failure& failure) const;
   [[nodiscard]] bool RaiseMemory(Failure& failure, const policy::Decision& decision);
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
   [[nodiscard]] std::optional<Instant> AwaitedSilence() const;
-  [[nodiscard]] bool CauseIsKnown() const;
-  [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
-  // failover_hung.cc
-  [[nodiscard]] std::optional<Failure> FindAccused() const;
-  [[nodiscard]] std::optional<Failure> FindStanding() const;
-  [[nodiscard]] std::optional<Failure> FindWoken() const;
-  [[nodiscard]] std::optional<Failure> FindLastOne() const;
-  [[nodiscard]] std::optional<Failure> FindKilled() const;
-  [[nodiscard]] Failure Hung(TaskIndex task, std::string detail) const;
-  [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
-  [[nodiscard]] std::optional<TaskIndex> UnreachedBy(const AttemptEnd& end) const;
-  /// Why the peer that a failed task could not reach had started again.
-  struct Excuse {
-    Cause cause;
-    journal::JournaledProcess by;  ///< The peer's process that excuses it.
-  };
-  [[nodiscard]] std::optional<Excuse> ExcuseInPeer(const Failure& failure) const;
-  /// `latest`: the number of the peer's latest process.
-  [[nodiscard]] static TaskAttempt ProcessThatExcuses(const PastEnd& ended, TaskAttempt latest);
-  [[nodiscard]] std::optional<PastEnd> LastEndOf(TaskIndex task) const;
-  [[nodiscard]] bool IsBroken(const Failure& failure) const;
-  [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
-  [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
   void DecideAlone(Failure failure);
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
-  /// Whether the task's restart alone needs another cluster spec.
-  [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
-  /// The first of the decision and those that follow it that has a restart left for this end; the
-  /// last where none has.
-  [[nodiscard]] policy::Decision FirstThatMayPay(policy::Decision decision,
-                                                 const AttemptEnd& end) const;
-  [[nodiscard]] policy::Claimant ClaimantOf(TaskIndex task) const;
-  /// Whether the decision's budget has a restart left for this end.
-  [[nodiscard]] bool MayPay(const policy::Decision& decision, const AttemptEnd& end) const;
-  [[nodiscard]] std::ptrdiff_t CountTraining(const auto& tasks) const;
-  /// What ended so, and is no part of the gang.
-  void AddBeside(RestartTasks& tasks, policy::Outcome outcome) const;
   /// Whether the job may still succeed where these start again.
   [[nodiscard]] bool LeavesSuccessOpen(const RestartTasks& tasks);
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
-  [[nodiscard]] bool IsVictim(const Failure& failure) const;
-  /// Others that fail within deadlines.blame of the cause are its victims. `with_others`: others
-  /// start again with it, or may be lost with it.
-  [[nodiscard]] bool HasVictims(const Cause& cause, bool with_others) const;
   [[nodiscard]] Cause LastCauseOfAll() const;
   void RestartVictim(const Failure& failure, const Cause& cause,
                      std::optional<journal::JournaledProcess> excused_by = {});
   void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const policy::Decision* decision,
                           bool has_victims = false);
-  [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
   /// A cluster spec holds the task's address: in another container it needs another one.
   [[nodiscard]] bool MustChangeSpec(TaskIndex task) const;
   [[nodiscard]] bool MeetsWindow(const AttemptEnd& end) const;
-  [[nodiscard]] policy::Decision AskPolicy(const AttemptEnd& end) const;
-  void AddScope(const Failure& failure, RestartTasks& tasks) const;
 
   AmParts& parts_;
-  std::optional<Window> window_;
-  std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
-  std::map<TaskIndex, Woken> woken_;
+  std::optional<BlameWindow> window_;
   std::deque<std::pair<JournalSeq, TaskIndex>>
       done_for_good_;  // their agents may end when that is durable
 };

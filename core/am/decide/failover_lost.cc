@@ -5,6 +5,8 @@
 
 #include "core/am/am_parts.h"
 #include "core/am/decide/failover.h"
+#include "core/am/decide/payment.h"
+#include "core/am/decide/scope.h"
 #include "core/model/probe.h"
 
 namespace tfyarn::am {
@@ -14,6 +16,12 @@ namespace {
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 10s;
 constexpr std::int32_t kFreeInARow = 3;
+
+/// A cluster spec has the address that was lost.
+Failure LostUnderASpec(const AmCore& core, const AttemptEnd& end) {
+  return {
+      .end = end, .container_alive = false, .decision = {}, .scope = ScopeOfLost(core, end.task)};
+}
 
 }  // namespace
 
@@ -41,7 +49,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
   const ExitClass plain = policy::Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
   AttemptEnd end =
-      free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
+      free ? DescribeEnd(core, task, std::move(evidence), std::move(detail))
            : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
   if (free) {
     TF_PROBE("failover/replaced-free");
@@ -54,7 +62,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
       core.ledger.last_cause &&
       core.StoredAt(core.now) < core.ledger.last_cause->cause.at + core.job->deadlines.blame &&
       core.ledger.of(task).launched_at < core.ledger.last_cause->decided;
-  policy::Decision decision = AskPolicy(end);
+  policy::Decision decision = AskPolicy(core, end);
   const bool closes =
       decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
   // All were to start again when it was still to be lost: a session without it is none.
@@ -82,18 +90,18 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
       break;
   }
   // What starts again for it has failed, and waits for its cause: one decision, one payment.
-  if (!decision.session && MeetsWindow(end) && MayPay(decision, end)) {
+  if (!decision.session && MeetsWindow(end) && MayPay(core, decision, end)) {
     TF_PROBE("failover/lost-in-the-blame-window");
-    Failure lost = LostUnderASpec(end);
+    Failure lost = LostUnderASpec(core, end);
     lost.decision = decision;
-    AddScope(lost, window_->stopped);
+    AddScope(core, lost, window_->stopped);
     window_->failures.push_back(std::move(lost));
     return MaybeDecide();
   }
   if (victim) {
     TF_PROBE("failover/lost-victim");
     decision.pays = Budget::kNone;
-  } else if (!MayPay(decision, end)) {
+  } else if (!MayPay(core, decision, end)) {
     TF_PROBE("failover/lost-and-spent");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     RestartTasks tasks;
@@ -103,19 +111,10 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
   if (decision.session && !victim && core.epoch_in_force() > Epoch()) {
     TF_PROBE("failover/lost-and-the-session-again");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
-    failure.scope = ScopeOf(failure);
+    failure.scope = ScopeOf(core, failure);
     return DecideAlone(std::move(failure));
   }
   ReplaceBeforeStart(end, false, &decision, core.tasks.record(task).training && !victim);
-}
-
-Failure Failover::LostUnderASpec(const AttemptEnd& end) const {
-  const AmCore& core = parts_.core;
-  const TaskSnapshot& shown = core.tasks.shown(end.task);
-  Failure lost{.end = end, .container_alive = false, .decision = {}, .scope = {}};
-  lost.scope = policy::RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
-                                  shown.task_class, false);
-  return lost;
 }
 
 bool Failover::MustChangeSpec(TaskIndex task) const {
@@ -124,11 +123,12 @@ bool Failover::MustChangeSpec(TaskIndex task) const {
 
 /// What starts again for that container does so for a failure that waits for its cause, too.
 bool Failover::MeetsWindow(const AttemptEnd& end) const {
+  const AmCore& core = parts_.core;
   if (!window_ || !MustChangeSpec(end.task)) return false;
   RestartTasks tasks;
-  AddScope(LostUnderASpec(end), tasks);
-  const std::vector<TaskIndex> again = parts_.restart.ListOf(tasks);
-  const std::vector<TaskIndex> waiting = parts_.restart.ListOf(window_->stopped);
+  AddScope(core, LostUnderASpec(core, end), tasks);
+  const std::vector<TaskIndex> again = ListOf(core, tasks);
+  const std::vector<TaskIndex> waiting = ListOf(core, window_->stopped);
   return std::any_of(waiting.begin(), waiting.end(), [&](TaskIndex task) {
     return std::binary_search(again.begin(), again.end(), task);
   });
@@ -165,8 +165,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
   if (spec_holds_it) {
     TF_PROBE("failover/replaced-under-a-spec");
     RestartTasks tasks;
-    AddScope(LostUnderASpec(end), tasks);
-    order.tasks = parts_.restart.ListOf(tasks);
+    AddScope(core, LostUnderASpec(core, end), tasks);
+    order.tasks = ListOf(core, tasks);
     order.epoch_rises = true;
   } else {
     TF_PROBE("failover/replaced-for-the-next-epoch");

@@ -94,10 +94,9 @@ void Finish::Reach() {
 void Finish::AskForEvidence() {
   AmCore& core = parts_.core;
   for (const std::string& path : unproven_) {
-    core.last_hdfs_call = core.last_hdfs_call.next();
-    asked_[core.last_hdfs_call] = path;
-    core.Emit(
-        CallHdfs{.call = core.last_hdfs_call, .request = hdfs::GetFileStatusRequest{.path = path}});
+    last_call_ = last_call_.next();
+    asked_[last_call_] = path;
+    core.Emit(CallHdfs{.call = last_call_, .request = hdfs::GetFileStatusRequest{.path = path}});
   }
 }
 
@@ -161,7 +160,7 @@ void Finish::Drain() {
     if (verdict_.status != JobStatus::kSucceeded || !core.tasks.ProcessAlive(task)) {
       EndTask(task);
     } else if (const Duration drain = DrainOf(task); drain > Duration::zero()) {
-      core.drain_until[task] = std::max(core.now, decided_ + drain);
+      core.tasks.mutable_record(task).drain_until = std::max(core.now, decided_ + drain);
     } else if (!later) {
       EndTask(task);
     }
@@ -176,8 +175,7 @@ Duration Finish::DrainOf(TaskIndex task) const {
 
 void Finish::OnDrained(TaskIndex task) {
   TF_PROBE("finish/drain-is-over");
-  parts_.core.drain_until.erase(task);
-  parts_.core.tasks.Touch(task);
+  parts_.core.tasks.mutable_record(task).drain_until = kNever;
   if (stage_ == Stage::kDraining) EndTask(task);
 }
 
@@ -201,7 +199,8 @@ void Finish::EndClass(TaskClass task_class) {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
-    const bool drains = core.tasks.ProcessAlive(task) && core.drain_until.contains(task);
+    const bool drains =
+        core.tasks.ProcessAlive(task) && core.tasks.record(task).drain_until != kNever;
     if (core.tasks.shown(task).task_class == task_class && !drains) EndTask(task);
   }
 }

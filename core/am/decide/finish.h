@@ -76,6 +76,7 @@ class Finish {
   VerdictReached verdict_;
   Instant decided_{};  ///< From then on `finish.drain` counts.
   JournalSeq verdict_seq_;
+  CallId last_call_;
   std::map<CallId, std::string> asked_;  // evidence under way
   std::vector<std::string> unproven_;    // evidence not yet seen
   Instant evidence_again_at_ = kNever;

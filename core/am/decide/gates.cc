@@ -11,19 +11,37 @@
 
 namespace tfyarn::am {
 
+/// What starts only after others is held back from the beginning.
+void Gates::Prepare() {
+  const std::vector<Dependency>& rows = parts_.core.job->depends;
+  reached_.resize(rows.size());
+  broken_.resize(rows.size());
+  due_.resize(rows.size(), kNever);
+  for (const Dependency& row : rows) HoldBack(row.task);
+}
+
+void Gates::HoldBack(const std::string& type) {
+  AmCore& core = parts_.core;
+  const auto held = core.tasks.FindType(type);
+  if (!held) return;
+  bool held_back = false;
+  for (std::size_t row = 0; row < reached_.size(); ++row) {
+    const Dependency& rule = core.job->depends[row];
+    held_back = held_back || (!rule.within && rule.task == type && !reached_[row]);
+  }
+  core.tasks.HoldBack(*held, held_back);
+}
+
 void Gates::Check() {
   AmCore& core = parts_.core;
   const std::vector<Dependency>& rows = core.job->depends;
   if (rows.empty() || core.finishing) return;
-  core.reached.resize(rows.size());
-  broken_.resize(rows.size());
-  due_.resize(rows.size(), kNever);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (broken_[row]) continue;
-    if (core.reached[row]) {
+    if (reached_[row]) {
       if (Undone(row)) Forget(row);
     } else if (Reached(row)) {
-      core.reached[row] = true;
+      reached_[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
       TF_PROBE("gates/never-reached");
@@ -80,7 +98,7 @@ bool Gates::Undone(std::size_t row) const {
 
 void Gates::Forget(std::size_t row) {
   TF_PROBE("gates/undone");
-  parts_.core.reached[row] = false;
+  reached_[row] = false;
   due_[row] = kNever;
 }
 
@@ -107,6 +125,7 @@ void Gates::Open(std::size_t row) {
     due_[row] = std::max(core.now, ReachedAt(row) + *rule.within);
     return;
   }
+  HoldBack(rule.task);
   // What has waited until now has as long to start as the gang had.
   core.start_by = kNever;
   const auto [first, count] = core.tasks.RangeOf(*type);
@@ -182,8 +201,7 @@ std::int32_t Gates::closed_training() const {
 std::string Gates::WaitingFor() const {
   const std::vector<Dependency>& rows = parts_.core.job->depends;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].within || (row < parts_.core.reached.size() && parts_.core.reached[row]))
-      continue;
+    if (rows[row].within || reached_[row]) continue;
     return fmt::format("{} to be {}, for {} to start", rows[row].after, KebabName(rows[row].state),
                        rows[row].task);
   }

@@ -16,15 +16,13 @@ struct AmParts;
 
 class Gates {
  public:
-  explicit Gates(AmParts& parts) : parts_(parts) {}
+  explicit Gates(AmParts& parts) : parts_(parts) { Prepare(); }
 
   /// Looks at every row again. At the end of a step in which processes started or ended.
   void Check();
   /// Deadline::kDependency.
   void OnExpired(std::uint32_t row);
-  [[nodiscard]] Instant due(std::uint32_t row) const {
-    return row < due_.size() ? due_[row] : kNever;
-  }
+  [[nodiscard]] Instant due(std::uint32_t row) const { return due_[row]; }
   /// A time is over, and who should have ended in it has yet to find this AM after an AM restart:
   /// Check looks at it again.
   [[nodiscard]] bool awaits_agents() const { return !overdue_.empty(); }
@@ -34,6 +32,8 @@ class Gates {
   [[nodiscard]] std::string WaitingFor() const;
 
  private:
+  void Prepare();
+  void HoldBack(const std::string& type);
   [[nodiscard]] bool Reached(std::size_t row) const;
   [[nodiscard]] bool Undone(std::size_t row) const;
   [[nodiscard]] Instant ReachedAt(std::size_t row) const;
@@ -43,6 +43,7 @@ class Gates {
   void Open(std::size_t row);
 
   AmParts& parts_;
+  std::vector<bool> reached_;        // by row; what was open once stays open
   std::vector<bool> broken_;         // by row: its `do` was done
   std::vector<Instant> due_;         // by row: when its `within` is over
   std::set<std::uint32_t> overdue_;  // rows whose time is over, see awaits_agents()

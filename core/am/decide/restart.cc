@@ -121,18 +121,6 @@ void Restart::AskAgain(TaskIndex task) {
   }
 }
 
-std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
-  std::vector<TaskIndex> list(tasks.some.begin(), tasks.some.end());
-  if (!tasks.gang) return list;
-  const AmCore& core = parts_.core;
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    const TaskIndex task(i);
-    if (core.tasks.record(task).training && !tasks.some.contains(task)) list.push_back(task);
-  }
-  std::sort(list.begin(), list.end());
-  return list;
-}
-
 bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   AmCore& core = parts_.core;
   // One end raises it once, also where a better account comes, or the next AM decides.

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/am/decide/failover.h"
+#include "core/am/decide/failure.h"
 #include "core/model/task_index.h"
 
 namespace tfyarn::am {
+
+struct AmParts;
 
 struct RestartOrder {
   std::vector<TaskIndex> tasks;    ///< In order, each once.
@@ -34,8 +36,6 @@ class Restart {
   void WantContainers(const std::vector<TaskIndex>& tasks);
   /// Deadline::kAskAgain.
   void AskAgain(TaskIndex task);
-  /// The tasks as a list.
-  [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;
   /// More memory for a task, as the decision says. False: it has the most it may have.
   bool RaiseMemory(TaskIndex task, const policy::Decision& decision);
   /// The gang has given back what it held.

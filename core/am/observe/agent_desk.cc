@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/am/decide/blame.h"
 #include "core/model/probe.h"
 #include "core/model/rounded_text.h"
 #include "core/model/text.h"
@@ -230,9 +231,9 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
       record.process != ProcessPhase::kRunning) {
     TF_PROBE("agent-desk/port-stolen-after-the-spec");
     // Others were told the old address: the port was stolen between the spec and the start.
-    parts_.failover.OnBlamed(parts_.attempts.Blame(task, {.port_conflict = true},
-                                                   "its port was taken before it started"),
-                             true);
+    parts_.failover.OnBlamed(
+        DescribeEnd(core, task, {.port_conflict = true}, "its port was taken before it started"),
+        true);
     return;
   }
   parts_.epochs.TryStartAlone(task);
@@ -262,27 +263,24 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
   // Others that stall with it have been asked by then.
   if (!std::exchange(core.tasks.mutable_record(task).stalled, true) && !AnotherHasStalled(task))
     parts_.processes.ShowStacksOfAll();
-  parts_.failover.OnBlamed(
-      parts_.attempts.Blame(task, {.timed_out = true},
-                            core.tasks.WithWhoDoesNotListen(
-                                fmt::format("no progress for {}", RoundedText(message.silent)))),
-      true);
+  parts_.failover.OnBlamed(DescribeEnd(core, task, {.timed_out = true},
+                                       core.tasks.WithWhoDoesNotListen(fmt::format(
+                                           "no progress for {}", RoundedText(message.silent)))),
+                           true);
 }
 
 /// Who waits for a peer that stands still makes no progress either: that peer is the failure. True:
 /// one was blamed, or has been, and the job has had no time to go on since.
 bool AgentDesk::BlameStanding(TaskIndex stalled, Duration silent) {
   AmCore& core = parts_.core;
-  const bool has_peers =
-      core.tasks.record(stalled).training && core.job->strategy != Strategy::kIndependent;
-  if (!has_peers || core.finishing) return false;
+  if (!HasPeers(core, stalled) || core.finishing) return false;
   if (core.now < stall_excused_until_) {
     TF_PROBE("agent-desk/stall-excused");
     return true;
   }
   bool blamed = false;
   bool stacks_shown = false;
-  for (const TaskIndex task : parts_.failover.Standing()) {
+  for (const TaskIndex task : parts_.core.standstills.Of(parts_.core.tasks)) {
     if (core.tasks.record(task).process != ProcessPhase::kRunning) continue;
     if (!std::exchange(stacks_shown, true)) parts_.processes.ShowStacksOfAll();
     TF_PROBE("agent-desk/standing-peer-blamed");
