@@ -144,24 +144,23 @@ ClusterSpec EpochControl::Assemble() const {
 void EpochControl::OnDurable() {
   AmCore& core = parts_.core;
   if (state_ == State::kCommitting && core.out.IsDurable(commit_seq_)) Begin();
-  while (!lone_.empty() && core.out.IsDurable(lone_.front().seq)) {
-    const LoneStart lone = lone_.front();
-    lone_.pop_front();
-    const TaskRecord& record = core.tasks.record(lone.task);
-    const bool same = core.tasks.shown(lone.task).incarnation == lone.incarnation;
-    core.tasks.mutable_record(lone.task).start_logged = false;
-    if (core.finishing || !same || record.start != StartMode::kAlone ||
-        record.agent != AgentPhase::kUp || core.tasks.ProcessAlive(lone.task)) {
-      TF_PROBE("epochs/lone-start-overtaken");
-      continue;
-    }
-    // Another epoch has begun with the same append: the journal must say under which it starts.
-    if (lone.epoch != core.epoch_in_force()) {
-      TryStartAlone(lone.task);
-      continue;
-    }
-    parts_.processes.Start(lone.task, lone.seq);
+  lone_.Send(core.out,
+             [this](JournalSeq entry, const LoneStart& lone) { StartAlone(entry, lone); });
+}
+
+void EpochControl::StartAlone(JournalSeq entry, const LoneStart& lone) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(lone.task);
+  const bool same = core.tasks.shown(lone.task).incarnation == lone.incarnation;
+  core.tasks.mutable_record(lone.task).start_logged = false;
+  if (core.finishing || !same || record.start != StartMode::kAlone ||
+      record.agent != AgentPhase::kUp || core.tasks.ProcessAlive(lone.task)) {
+    TF_PROBE("epochs/lone-start-overtaken");
+    return;
   }
+  // Another epoch has begun with the same append: the journal must say under which it starts.
+  if (lone.epoch != core.epoch_in_force()) return TryStartAlone(lone.task);
+  parts_.processes.Start(lone.task, entry);
 }
 
 void EpochControl::Begin() {
@@ -209,8 +208,7 @@ void EpochControl::TryStartAlone(TaskIndex task) {
                                 .epoch = core.epoch_in_force(),
                                 .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
-  lone_.push_back(
-      {.seq = seq, .task = task, .incarnation = shown.incarnation, .epoch = core.epoch_in_force()});
+  lone_.Hold(seq, {.task = task, .incarnation = shown.incarnation, .epoch = core.epoch_in_force()});
 }
 
 void EpochControl::Restore(SpecRef spec) {

@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
+#include "core/journal/held_orders.h"
 #include "core/model/cluster_spec.h"
 #include "core/model/ids.h"
 #include "core/model/task_index.h"
@@ -53,7 +53,6 @@ class EpochControl {
     kBegun,
   };
   struct LoneStart {
-    JournalSeq seq;
     TaskIndex task;
     Incarnation incarnation;
     Epoch epoch;  // Under which it was written down.
@@ -66,13 +65,14 @@ class EpochControl {
   void Commit();
   void Begin();
   void LetNonTrainingFollow();
+  void StartAlone(JournalSeq entry, const LoneStart& lone);
 
   AmParts& parts_;
   State state_ = State::kBegun;
   SpecRef next_spec_;  // with kCommitting
   JournalSeq commit_seq_;
   std::vector<TaskIndex> starting_;  // with kCommitting
-  std::deque<LoneStart> lone_;       // in the journal's queue, in its order
+  journal::HeldOrders<LoneStart> lone_;
 };
 
 }  // namespace tfyarn::am

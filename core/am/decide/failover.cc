@@ -217,13 +217,11 @@ bool Failover::IsLookedFor() const {
 }
 
 void Failover::OnDurable() {
-  while (!done_for_good_.empty() && parts_.core.out.IsDurable(done_for_good_.front().first)) {
-    const auto [entry, task] = done_for_good_.front();
-    done_for_good_.pop_front();
+  done_for_good_.Send(parts_.core.out, [this](JournalSeq entry, TaskIndex task) {
     const TaskRecord& record = parts_.core.tasks.record(task);
     if (record.outcome != policy::Outcome::kOpen && record.agent == AgentPhase::kUp)
       parts_.leaving.EndAgent(task, entry);
-  }
+  });
 }
 
 bool Failover::deciding() const {
@@ -285,7 +283,7 @@ void Failover::CloseTask(const AttemptEnd& end, policy::Outcome outcome,
   entry.restarts = tried.restarts;
   const JournalSeq seq = core.Append(entry);
   parts_.attempts.Decided(task, seq);
-  if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
+  if (!MayBeNeededAgain(task)) done_for_good_.Hold(seq, task);
 }
 
 /// A collective that starts again needs all its members; the container of any other task is needed
@@ -299,8 +297,7 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
 /// An end that the agent has told with its registration may not be stored yet: without its
 /// container a later attempt would not know how it ended.
 void Failover::OnIdleAgent(TaskIndex task) {
-  const bool unstored = std::any_of(done_for_good_.begin(), done_for_good_.end(),
-                                    [&](const auto& done) { return done.second == task; });
+  const bool unstored = done_for_good_.Any([&](TaskIndex done) { return done == task; });
   if (!unstored && !MayBeNeededAgain(task)) {
     TF_PROBE("failover/idle-agent-ended");
     parts_.leaving.EndAgent(task, {});

@@ -16,7 +16,6 @@
 // Not here: carrying out a restart (restart.h), and ending the job (finish.h).
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +25,7 @@
 
 #include "core/am/attempts.h"
 #include "core/am/decide/failure.h"
+#include "core/journal/held_orders.h"
 #include "core/journal/journal.h"
 #include "core/model/task_index.h"
 #include "core/policy/budgets.h"
@@ -134,8 +134,7 @@ class Failover {
 
   AmParts& parts_;
   std::optional<BlameWindow> window_;
-  std::deque<std::pair<JournalSeq, TaskIndex>>
-      done_for_good_;  // their agents may end when that is durable
+  journal::HeldOrders<TaskIndex> done_for_good_;  // their agents may end when that is durable
 };
 
 }  // namespace tfyarn::am

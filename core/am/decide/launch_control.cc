@@ -31,7 +31,7 @@ void LaunchControl::OnGranted(TaskIndex task, const allocation::HeldContainer& c
 void LaunchControl::LaunchReady() {
   if (granted_.empty() || parts_.core.finishing) return;
   AmCore& core = parts_.core;
-  Logged batch;
+  std::vector<Launch> batch;
   journal::AgentsLaunched entry{.at = core.StoredAt(core.now), .agents = {}};
   std::vector<TaskIndex> waiting;
   for (const TaskIndex task : std::exchange(granted_, {})) {
@@ -44,7 +44,7 @@ void LaunchControl::LaunchReady() {
     }
     const TaskSnapshot& shown = core.tasks.shown(task);
     core.tasks.mutable_record(task).launch_logged = true;
-    batch.launches.push_back({task, shown.incarnation});
+    batch.push_back({task, shown.incarnation});
     entry.agents.push_back({.task = shown.task,
                             .incarnation = shown.incarnation,
                             .nonce = core.tasks.record(task).nonce,
@@ -52,11 +52,10 @@ void LaunchControl::LaunchReady() {
                             .node = shown.node});
   }
   granted_ = std::move(waiting);
-  if (batch.launches.empty()) return;
-  batch.seq = core.Append(entry);
-  for (const Launch& launch : batch.launches)
-    core.tasks.mutable_record(launch.task).order_entry = batch.seq;
-  logged_.push_back(std::move(batch));
+  if (batch.empty()) return;
+  const JournalSeq seq = core.Append(entry);
+  for (const Launch& launch : batch) core.tasks.mutable_record(launch.task).order_entry = seq;
+  launches_.Hold(seq, std::move(batch));
 }
 
 bool LaunchControl::MayLaunch(TaskIndex task) const {
@@ -68,15 +67,13 @@ bool LaunchControl::MayLaunch(TaskIndex task) const {
 }
 
 void LaunchControl::OnDurable() {
-  while (!logged_.empty() && parts_.core.out.IsDurable(logged_.front().seq)) {
-    const Logged batch = std::move(logged_.front());
-    logged_.pop_front();
-    for (const Launch& launch : batch.launches) {
+  launches_.Send(parts_.core.out, [this](JournalSeq, const std::vector<Launch>& batch) {
+    for (const Launch& launch : batch) {
       const bool same = parts_.core.tasks.shown(launch.task).incarnation == launch.incarnation;
       if (same && parts_.core.tasks.record(launch.task).agent == AgentPhase::kGranted)
         Start(launch.task);
     }
-  }
+  });
 }
 
 void LaunchControl::Start(TaskIndex task) {

@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
 #include "core/allocation/allocation.h"
+#include "core/journal/held_orders.h"
 #include "core/model/am.h"
 #include "core/model/task_index.h"
 
@@ -46,10 +46,6 @@ class LaunchControl {
     TaskIndex task;
     Incarnation incarnation;
   };
-  struct Logged {
-    JournalSeq seq;
-    std::vector<Launch> launches;
-  };
 
   [[nodiscard]] bool MayLaunch(TaskIndex task) const;
   void Start(TaskIndex task);
@@ -58,7 +54,7 @@ class LaunchControl {
 
   AmParts& parts_;
   std::vector<TaskIndex> granted_;  // granted and not yet in the journal
-  std::deque<Logged> logged_;       // in the journal's queue, in its order
+  journal::HeldOrders<std::vector<Launch>> launches_;
 };
 
 }  // namespace tfyarn::am

@@ -34,27 +34,22 @@ void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
 }
 
 void Leaving::Decide(std::uint32_t slot, Step step) {
-  decided_.push_back({.step = step, .slot = slot, .container = slots_[slot].container});
+  orders_.Decide({.step = step, .slot = slot, .container = slots_[slot].container});
 }
 
 void Leaving::Reconcile() {
-  for (Held& held : decided_) {
-    held.entry = core_.out.last();
-    held_.push_back(std::move(held));
-  }
-  decided_.clear();
-  while (!held_.empty() && core_.out.IsDurable(held_.front().entry)) {
-    const Held held = std::move(held_.front());
-    held_.pop_front();
-    Slot& slot = Touch(held.slot);
-    if (slot.container != held.container) continue;  // It has ended meanwhile.
-    slot.entry = held.entry;
-    slot.end_again_at = kNever;
-    if (held.step == Step::kReleased) {
-      ReleaseSlot(held.slot);
-    } else {
-      CallStop(held.slot);
-    }
+  orders_.Send(core_.out, [this](JournalSeq entry, const Held& held) { Tell(entry, held); });
+}
+
+void Leaving::Tell(JournalSeq entry, const Held& held) {
+  Slot& slot = Touch(held.slot);
+  if (slot.container != held.container) return;  // It has ended meanwhile.
+  slot.entry = entry;
+  slot.end_again_at = kNever;
+  if (held.step == Step::kReleased) {
+    ReleaseSlot(held.slot);
+  } else {
+    CallStop(held.slot);
   }
 }
 

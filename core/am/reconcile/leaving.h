@@ -12,12 +12,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "core/am/deadlines.h"
+#include "core/journal/held_orders.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/ids.h"
@@ -88,7 +88,6 @@ class Leaving {
     Step step = Step::kFree;
     std::uint32_t slot = 0;
     ContainerId container;
-    JournalSeq entry;  ///< That it rests on; 0: this part of the step is not over.
   };
   struct Slot {
     Step step = Step::kFree;
@@ -119,6 +118,7 @@ class Leaving {
   void StopSlot(std::uint32_t slot);
   void ReleaseSlot(std::uint32_t slot);
   void Decide(std::uint32_t slot, Step step);
+  void Tell(JournalSeq entry, const Held& held);
   /// Enters another step than kEnding.
   void Harder(Slot& slot, Step step);
 
@@ -127,8 +127,7 @@ class Leaving {
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> free_;
   std::map<ContainerId, std::uint32_t> slot_of_;
-  std::vector<Held> decided_;  // since the last Reconcile
-  std::deque<Held> held_;      // in the journal's order
+  journal::HeldOrders<Held> orders_;
   std::int32_t maybe_training_ = 0;
   std::int32_t released_ = 0;
   std::int32_t alone_ = 0;  ///< In kEnding.

@@ -38,28 +38,21 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   record.overdue_at = kNever;
   record.order_again_at = record.stop_told != kUndecided ? core.now + kOrderRepeat : kNever;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
-  decided_.push_back({.task = task, .attempt = core.tasks.ProcessOf(task).attempt, .grace = grace});
+  stops_.Decide({.task = task, .attempt = core.tasks.ProcessOf(task).attempt, .grace = grace});
 }
 
 void ProcessControl::Reconcile() {
-  const AmCore& core = parts_.core;
-  for (StopOrder stop : std::exchange(decided_, {})) {
-    stop.entry = core.out.last();
-    held_.push_back(stop);
-  }
-  while (!held_.empty() && core.out.IsDurable(held_.front().entry)) {
-    Tell(held_.front());
-    held_.pop_front();
-  }
+  stops_.Send(parts_.core.out,
+              [this](JournalSeq entry, const StopOrder& stop) { Tell(entry, stop); });
 }
 
-void ProcessControl::Tell(const StopOrder& stop) {
+void ProcessControl::Tell(JournalSeq entry, const StopOrder& stop) {
   AmCore& core = parts_.core;
   TaskRecord& record = core.tasks.mutable_record(stop.task);
   if (record.process != ProcessPhase::kStopping ||
       core.tasks.ProcessOf(stop.task).attempt != stop.attempt)
     return;
-  record.order_entry = stop.entry;
+  record.order_entry = entry;
   record.stop_told = stop.grace;
   SendStop(stop.task, stop.grace);
   if (!IsHeld(stop.task)) WatchStop(stop.task);

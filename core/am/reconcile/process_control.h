@@ -6,9 +6,7 @@
 // durable. Until then nothing is overdue, and an order of before, with more time, is repeated.
 #pragma once
 
-#include <deque>
-#include <vector>
-
+#include "core/journal/held_orders.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/cluster_spec.h"
@@ -51,7 +49,6 @@ class ProcessControl {
  private:
   /// The end of a process, decided and not told yet.
   struct StopOrder {
-    JournalSeq entry;  // that it rests on; 0: this part of the step is not over
     TaskIndex task;
     TaskAttempt attempt;
     Duration grace{};
@@ -59,15 +56,14 @@ class ProcessControl {
 
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
-  void Tell(const StopOrder& stop);
+  void Tell(JournalSeq entry, const StopOrder& stop);
   void SendStop(TaskIndex task, Duration grace);
   /// Its latest order to stop waits for the journal.
   [[nodiscard]] bool IsHeld(TaskIndex task) const;
   void WatchStop(TaskIndex task);
 
   AmParts& parts_;
-  std::vector<StopOrder> decided_;  // since the last Reconcile
-  std::deque<StopOrder> held_;      // in the journal's order
+  journal::HeldOrders<StopOrder> stops_;
 };
 
 }  // namespace tfyarn::am
