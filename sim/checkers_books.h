@@ -395,7 +395,8 @@ class Checkers::Books {
   [[nodiscard]] static std::int64_t GangLeft(const JobBook& job,
                                              const ApplicationBook& application);
   [[nodiscard]] bool HoldsGang(const JobBook& job, const ApplicationBook& application) const;
-  [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
+  [[nodiscard]] std::optional<Instant> PartOfGangSince(const JobBook& job,
+                                                       const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
   [[nodiscard]] bool MayBeUnnoticed(const NodeBook& node, Duration allowed) const;

@@ -203,22 +203,25 @@ bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& appli
   return held >= job.gang_size || held >= GangLeft(job, application);
 }
 
-/// Some container of its is one that an incomplete gang gives back. One in which a process runs
-/// that trains with no other is not, nor one that the AM has given back, whether or not the RM
-/// hears it. Only a collective stands still until it is whole again: what others have in use is no
-/// gang's.
-bool Checkers::Books::KeepsPartOfGang(const JobBook& job,
-                                      const ApplicationBook& application) const {
+/// When it got the first of its containers that an incomplete gang gives back; nullopt: it has
+/// none. One in which a process runs that trains with no other is not, nor one that the AM has
+/// given back, whether or not the RM hears it. Only a collective stands still until it is whole
+/// again: what others have in use is no gang's.
+std::optional<Instant> Checkers::Books::PartOfGangSince(const JobBook& job,
+                                                        const ApplicationBook& application) const {
   const bool collective = job.spec == nullptr || job.spec->strategy == Strategy::kMultiWorker;
-  return std::any_of(job.containers.begin(), job.containers.end(), [&](const ContainerId& id) {
+  std::optional<Instant> since;
+  for (const ContainerId& id : job.containers) {
     const ContainerBook& container = containers_.at(id);
     const bool beside = container.process && !container.training;
     const bool in_use =
         !collective && application.gang_was_complete && container.limits.launch_ordered;
     const bool own = id.application_attempt.application == application.id;
-    return own && !container.freed && !container.am && !beside && !in_use &&
-           !container.limits.given_back;
-  });
+    const bool kept = own && !container.freed && !container.am && !beside && !in_use &&
+                      !container.limits.given_back;
+    if (kept) since = std::min(since.value_or(container.granted), container.granted);
+  }
+  return since;
 }
 
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang. What
@@ -231,10 +234,12 @@ void Checkers::Books::HeldChanged(JobBook& job) {
     application.short_again = false;
   application.gang_was_complete =
       application.gang_complete || (application.gang_was_complete && application.held > 0);
-  if (application.gang_complete || !KeepsPartOfGang(job, application)) {
+  const std::optional<Instant> kept_since = PartOfGangSince(job, application);
+  if (application.gang_complete || !kept_since) {
     application.partial_since.reset();
-  } else if (!application.partial_since) {
-    application.partial_since = now_;
+  } else {
+    // The one that was kept for longest may be lost: the others have their own time.
+    application.partial_since = std::max(application.partial_since.value_or(now_), *kept_since);
   }
   LimitsOfGang(job);
 }
