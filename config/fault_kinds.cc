@@ -104,7 +104,7 @@ std::string TargetText(FaultTarget target) {
     case FaultTarget::kHdfs:
       return "hdfs";
     case FaultTarget::kCaller:
-      return "{job: J, task: T}, {job: J}, {am: J}, or nodes; without it everybody";
+      return "{job: J, task: T}, {job: J}, {am: J}, or nodes; without it the whole cluster";
     case FaultTarget::kGroups:
     case FaultTarget::kRecorded:
       return "none";

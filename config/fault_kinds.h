@@ -31,7 +31,7 @@ enum class FaultTarget {
   kAm,    ///< A job's ApplicationMaster.
   kRm,
   kHdfs,
-  kCaller,    ///< Whose messages: nodes, tasks, jobs, AMs; without a target everybody's.
+  kCaller,    ///< Whose messages: nodes, tasks, jobs, AMs; without a target the whole cluster's.
   kGroups,    ///< Takes no target: `between` names the groups.
   kRecorded,  ///< Takes neither target nor time: a file has nodes and times, and it strikes as
               ///< node_crash.

@@ -332,10 +332,10 @@ const Record<FaultSpec>& FaultTable() {
                   [](Decoder& decoder, const Node& node, FaultSpec& out) {
                     out.when.per_node = ReadChoice(decoder, node, {"node"}) == 0;
                   });
-    record.Field("target", &FaultSpec::target, Maybe(Selector()), "Whom it happens to.",
+    record.Field("target", &FaultSpec::target, Maybe(Selector()), "What the fault strikes.",
                  {.example = "{label: gpu}"});
     record.Field("between", &FaultSpec::between, ListOf(Selector()),
-                 "Of a partition: the groups; one alone is cut off from everybody else.",
+                 "Of a partition: the groups; one alone is cut off from the rest of the cluster.",
                  {.example = "[{rack: r1}, {am: a}]"});
     record.Field("for", &FaultSpec::duration, Maybe(Random(LawUnit::kSeconds)),
                  "How long it lasts.",

@@ -12,15 +12,15 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::uint16_t kRmPort = 8032;
-constexpr std::uint16_t kRmSchedulerPort = 8030;
-constexpr std::uint16_t kRmWebPort = 8088;
-constexpr std::uint16_t kRmWebHttpsPort = 8090;
-constexpr std::uint16_t kNmWebPort = 8042;
-constexpr std::uint16_t kNmWebHttpsPort = 8044;
-constexpr std::uint16_t kNameNodePort = 8020;
-constexpr std::uint16_t kNameNodeWebPort = 9870;
-constexpr std::uint16_t kNameNodeWebHttpsPort = 9871;
+constexpr std::int32_t kRmPort = 8032;
+constexpr std::int32_t kRmSchedulerPort = 8030;
+constexpr std::int32_t kRmWebPort = 8088;
+constexpr std::int32_t kRmWebHttpsPort = 8090;
+constexpr std::int32_t kNmWebPort = 8042;
+constexpr std::int32_t kNmWebHttpsPort = 8044;
+constexpr std::int32_t kNameNodePort = 8020;
+constexpr std::int32_t kNameNodeWebPort = 9870;
+constexpr std::int32_t kNameNodeWebHttpsPort = 9871;
 
 /// Reads the settings and keeps all that is wrong.
 class Reader {
@@ -80,19 +80,25 @@ class Reader {
     }
   }
 
-  HadoopAddress Address(std::string_view key, std::uint16_t default_port) {
+  HostPort Address(std::string_view key, std::int32_t default_port) {
     return AddressIn(key, Take(from_.Text(key)), default_port);
   }
 
-  HadoopAddress AddressIn(std::string_view key, const std::string& text,
-                          std::uint16_t default_port) {
-    if (auto address = ParseHadoopAddress(text, default_port)) return std::move(*address);
-    Complain(key, "is no address", {"allowed: HOST or HOST:PORT"});
+  HostPort AddressIn(std::string_view key, const std::string& text, std::int32_t default_port) {
+    auto address = ParseHadoopAddress(text, default_port);
+    if (address) return std::move(*address);
+    Complain(key, "is no address", {address.error().message});
     return {};
   }
 
+  /// The port at which a daemon listens on each node: 0, any free one, is as good as another there.
+  std::int32_t PortOf(std::string_view key, std::int32_t default_port) {
+    const std::string text = Take(from_.Text(key));
+    return text.ends_with(":0") ? 0 : AddressIn(key, text, default_port).port;
+  }
+
   /// The address of one of several ResourceManagers: its own key, or its host and `port`.
-  HadoopAddress RmAddress(std::string_view key, const std::string& id, std::uint16_t port) {
+  HostPort RmAddress(std::string_view key, const std::string& id, std::int32_t port) {
     if (id.empty()) return Address(key, port);
     const std::string own = fmt::format("{}.{}", key, id);
     const std::string text = Take(from_.Text(own));
@@ -127,17 +133,15 @@ class Reader {
            .web = RmAddress(web, id, https ? kRmWebHttpsPort : kRmWebPort)});
     }
     settings_.node_manager_web_port =
-        Address(https ? "yarn.nodemanager.webapp.https.address" : "yarn.nodemanager.webapp.address",
-                https ? kNmWebHttpsPort : kNmWebPort)
-            .port;
+        https ? PortOf("yarn.nodemanager.webapp.https.address", kNmWebHttpsPort)
+              : PortOf("yarn.nodemanager.webapp.address", kNmWebPort);
     settings_.log_aggregation = Take(from_.Boolean("yarn.log-aggregation-enable"));
     settings_.log_directory = Take(from_.Text("yarn.nodemanager.remote-app-log-dir"));
     settings_.log_directory_suffix = Take(from_.Text("yarn.nodemanager.remote-app-log-dir-suffix"));
   }
 
   /// `suffix`: ".SERVICE.NAMENODE", ".SERVICE" or "".
-  NameNodeAddresses NameNode(const std::string& id, const std::string& suffix,
-                             HadoopAddress fallback) {
+  NameNodeAddresses NameNode(const std::string& id, const std::string& suffix, HostPort fallback) {
     NameNodeAddresses node{.id = id, .rpc = std::move(fallback)};
     const std::string rpc_key = "dfs.namenode.rpc-address" + suffix;
     const std::string rpc = Take(from_.Text(rpc_key));
@@ -148,10 +152,10 @@ class Reader {
                {"expected: HOST:PORT, as dfs.ha.namenodes names this NameNode"});
     }
     const bool https = settings_.hdfs_https;
-    const std::uint16_t port = https ? kNameNodeWebHttpsPort : kNameNodeWebPort;
+    const std::int32_t port = https ? kNameNodeWebHttpsPort : kNameNodeWebPort;
     const std::string key = https ? "dfs.namenode.https-address" : "dfs.namenode.http-address";
     const std::string web = Take(from_.Text(key + suffix));
-    node.web = web.empty() ? HadoopAddress{.port = port} : AddressIn(key + suffix, web, port);
+    node.web = web.empty() ? HostPort{.port = port} : AddressIn(key + suffix, web, port);
     // A server may listen everywhere; its clients need to know where that is.
     if (node.web.host.empty() || node.web.host == "0.0.0.0" || node.web.host == "::")
       node.web.host = node.rpc.host;
@@ -249,34 +253,10 @@ std::optional<std::uint32_t> PermissionBits(std::string_view letters) {
 
 }  // namespace
 
-std::string ToString(const HadoopAddress& address) {
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", address.host, is_v6 ? "]" : "", address.port);
-}
-
-std::optional<HadoopAddress> ParseHadoopAddress(std::string_view text, std::uint16_t default_port) {
+Expected<HostPort> ParseHadoopAddress(std::string_view text, std::int32_t default_port) {
   if (const auto scheme = text.find("://"); scheme != std::string_view::npos)
     text.remove_prefix(scheme + 3);
-  text = text.substr(0, text.find('/'));
-  HadoopAddress address{.port = default_port};
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const auto end = text.find(']');
-    if (end == std::string_view::npos) return std::nullopt;
-    address.host = text.substr(1, end - 1);
-    port = text.substr(end + 1);
-  } else {
-    const auto colon = text.find(':');
-    address.host = text.substr(0, colon);
-    port = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
-  }
-  const bool odd = address.host.find_first_of(" \t\r\n,@?#%$") != std::string::npos;
-  if (address.host.empty() || odd) return std::nullopt;
-  if (port.empty()) return address;
-  const char* end = port.data() + port.size();
-  const auto [stop, failed] = std::from_chars(port.data() + 1, end, address.port);
-  if (port[0] != ':' || failed != std::errc{} || stop != end) return std::nullopt;
-  return address;
+  return ParseHostPort(text.substr(0, text.find('/')), default_port);
 }
 
 std::optional<std::uint32_t> ParseUmask(std::string_view text) {

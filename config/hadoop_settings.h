@@ -14,31 +14,25 @@
 
 #include "config/diagnostics.h"
 #include "config/hadoop_configuration.h"
+#include "core/model/error.h"
+#include "core/model/host_port.h"
 #include "core/model/time.h"
 
 namespace tfyarn::config {
 
-struct HadoopAddress {
-  std::string host;
-  std::uint16_t port = 0;
-  friend bool operator==(const HadoopAddress&, const HadoopAddress&) = default;
-};
-/// host:port; [host]:port for an address of IPv6.
-[[nodiscard]] std::string ToString(const HadoopAddress& address);
-
 /// One ResourceManager.
 struct ResourceManagerAddresses {
   std::string id;  ///< "rm1"; "" where there is only one.
-  HadoopAddress client;
-  HadoopAddress scheduler;
-  HadoopAddress web;  ///< HTTP, or HTTPS as HadoopSettings::yarn_https says.
+  HostPort client;
+  HostPort scheduler;
+  HostPort web;  ///< HTTP, or HTTPS as HadoopSettings::yarn_https says.
 };
 
 /// One NameNode.
 struct NameNodeAddresses {
   std::string id;  ///< "nn1"; "" where there is only one.
-  HadoopAddress rpc;
-  HadoopAddress web;  ///< HTTP, or HTTPS as HadoopSettings::hdfs_https says.
+  HostPort rpc;
+  HostPort web;  ///< HTTP, or HTTPS as HadoopSettings::hdfs_https says.
 };
 
 /// The default file system.
@@ -64,7 +58,7 @@ struct HadoopSettings {
   bool yarn_https = false;
   HdfsService hdfs;
   bool hdfs_https = false;
-  std::uint16_t node_manager_web_port = 0;
+  std::int32_t node_manager_web_port = 0;  ///< 0: each NodeManager takes a free one.
   bool log_aggregation = false;      ///< NodeManagers collect logs in HDFS at an application's end.
   std::string log_directory;         ///< Where to; a path or a URI.
   std::string log_directory_suffix;  ///< Part of the directory's name below that of the user.
@@ -92,9 +86,9 @@ struct HadoopSettings {
 [[nodiscard]] tl::expected<HadoopSettings, Diagnostics> ReadHadoopSettings(
     const HadoopConfiguration& configuration);
 
-/// "host", "host:port", "[::1]:port" or a URI with such an authority. nullopt: it is none.
-[[nodiscard]] std::optional<HadoopAddress> ParseHadoopAddress(std::string_view text,
-                                                              std::uint16_t default_port);
+/// What ParseHostPort reads, or a URI with it as authority.
+[[nodiscard]] Expected<HostPort> ParseHadoopAddress(std::string_view text,
+                                                    std::int32_t default_port);
 /// "022", or the permissions that stay, "u=rwx,g=rx,o=rx". nullopt: it is none.
 [[nodiscard]] std::optional<std::uint32_t> ParseUmask(std::string_view text);
 

@@ -620,7 +620,8 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
 std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached& verdict) {
   const std::string& rule = verdict.rule;
   const bool failed = verdict.status == JobStatus::kFailed;
-  if (verdict.status == JobStatus::kKilled) return job.kill_wanted ? "" : "but no one asked for it";
+  if (verdict.status == JobStatus::kKilled)
+    return job.kill_wanted ? "" : "but no kill was asked for";
   if (rule == "finish/evidence-missing" || rule == "finish/evidence-unknown") {
     const bool may_have = Succeeded(job) != Tri::kNo ||
                           std::any_of(job.spec->on_exit.begin(), job.spec->on_exit.end(),

@@ -213,7 +213,7 @@ void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& c
   if (spec == nullptr || !Checks(Invariant::kOwnAddress)) return;
   const auto type = spec->tasks.find(spawn.task.type);
   const auto index = static_cast<std::size_t>(spawn.task.index);
-  const TaskAddress own{.host = nodes_[container.node].id.host, .port = container.port};
+  const HostPort own{.host = nodes_[container.node].id.host, .port = container.port};
   const bool listed = type != spec->tasks.end() && index < type->second.size();
   if (own.port != 0 && listed && type->second[index] == own) return;
   // What does not train does not wait for the spec, and its peers do not wait for it.

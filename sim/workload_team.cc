@@ -19,7 +19,7 @@ ApplicationId ApplicationOf(const SpawnedProcess& process) {
 }
 
 /// Where the task listens according to the spec; nullptr when the spec does not list it.
-const TaskAddress* AddressIn(const ClusterSpec* spec, const TaskId& task) {
+const HostPort* AddressIn(const ClusterSpec* spec, const TaskId& task) {
   if (spec == nullptr) return nullptr;
   const auto type = spec->tasks.find(task.type);
   if (type == spec->tasks.end()) return nullptr;
@@ -57,8 +57,8 @@ bool JobWorkload::Belongs(const Process& process) const {
   if (ApplicationOf(process.is) != team_.application) return false;
   if (process.is.spec.id() == team_.spec.id()) return true;
   if (!servers_ || process.role == TaskRole::kChief) return false;
-  const TaskAddress* listed = AddressIn(team_.spec.get(), process.is.task);
-  const TaskAddress* own = AddressIn(process.is.spec.get(), process.is.task);
+  const HostPort* listed = AddressIn(team_.spec.get(), process.is.task);
+  const HostPort* own = AddressIn(process.is.spec.get(), process.is.task);
   return listed != nullptr && own != nullptr && *listed == *own;
 }
 

@@ -81,7 +81,7 @@ class Reader {
         .nonce = Nonce(in.nonce())};
   }
   template <class Message>
-  TaskAddress Address(const Message& message) {
+  HostPort Address(const Message& message) {
     Need(message.has_address(), "address");
     const v1::Address& in = message.address();
     if (const std::string fault = AddressFault(in.host(), in.port()); !fault.empty())

@@ -30,7 +30,7 @@ void Put(const AgentFence& fence, v1::Fence& out) {
   out.set_nonce(fence.nonce.value);
 }
 
-void Put(const TaskAddress& address, v1::Address& out) {
+void Put(const HostPort& address, v1::Address& out) {
   out.set_host(address.host);
   out.set_port(address.port);
 }

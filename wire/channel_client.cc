@@ -38,7 +38,7 @@ class ChannelClient::Core final : public std::enable_shared_from_this<Core>, pri
     TF_CHECK(options_.waiting > 0);
   }
 
-  void Send(const TaskAddress& am, std::int32_t am_attempt, const AgentToAm& message);
+  void Send(const HostPort& am, std::int32_t am_attempt, const AgentToAm& message);
   void Stop();
   [[nodiscard]] ClientCounters counters() const;
   [[nodiscard]] bool connected() const { return phase_ == Phase::kEstablished; }
@@ -58,7 +58,7 @@ class ChannelClient::Core final : public std::enable_shared_from_this<Core>, pri
   void LinkReceived(Link& link, std::string_view payload) override;
   void LinkEnded(Link& link, ChannelEnd why, const std::string& detail) override;
 
-  void Retarget(const TaskAddress& am, std::int32_t am_attempt);
+  void Retarget(const HostPort& am, std::int32_t am_attempt);
   void Connect();
   void ConnectTo(const Endpoints& endpoints);
   void Greet();
@@ -85,7 +85,7 @@ class ChannelClient::Core final : public std::enable_shared_from_this<Core>, pri
   std::shared_ptr<LinkTraffic> traffic_ = std::make_shared<LinkTraffic>();
   ClientCounters counters_;
   Phase phase_ = Phase::kIdle;
-  TaskAddress am_;
+  HostPort am_;
   std::int32_t am_attempt_ = 0;       ///< Of the AM that is meant.
   std::int32_t peer_am_attempt_ = 0;  ///< Of the AM that is there: its certificate's.
   std::uint64_t attempts_ = 0;        ///< Number of the present attempt to connect.
@@ -105,7 +105,7 @@ auto ChannelClient::Core::Guarded(Step step) {
 
 // ---------------------------------------------------------------- sending
 
-void ChannelClient::Core::Send(const TaskAddress& am, std::int32_t am_attempt,
+void ChannelClient::Core::Send(const HostPort& am, std::int32_t am_attempt,
                                const AgentToAm& message) {
   if (!(am == am_) || am_attempt != am_attempt_) Retarget(am, am_attempt);
   if (phase_ == Phase::kEstablished) return GiveToLink(Encode(message));
@@ -126,7 +126,7 @@ void ChannelClient::Core::GiveToLink(std::string_view payload) {
 }
 
 /// What waits was meant for another AM.
-void ChannelClient::Core::Retarget(const TaskAddress& am, std::int32_t am_attempt) {
+void ChannelClient::Core::Retarget(const HostPort& am, std::int32_t am_attempt) {
   Drop();
   counters_.dropped += waiting_.size();
   waiting_.clear();
@@ -297,7 +297,7 @@ ChannelClient::~ChannelClient() {
   core_->Stop();
 }
 
-void ChannelClient::Send(const TaskAddress& am, std::int32_t am_attempt, const AgentToAm& message) {
+void ChannelClient::Send(const HostPort& am, std::int32_t am_attempt, const AgentToAm& message) {
   core_->Send(am, am_attempt, message);
 }
 

@@ -68,7 +68,7 @@ class ChannelClient {
 
   /// Sends to the AM of attempt `am_attempt` at `am`. Another address or attempt than last time
   /// replaces the connection. Never waits.
-  void Send(const TaskAddress& am, std::int32_t am_attempt, const AgentToAm& message);
+  void Send(const HostPort& am, std::int32_t am_attempt, const AgentToAm& message);
 
   [[nodiscard]] ClientCounters counters() const;
   /// Both have said Hello.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/check.h"
+#include "core/model/host_port.h"
 #include "wire/channel_server_core.h"
 
 namespace tfyarn::wire {
@@ -91,7 +92,8 @@ Expected<int> ChannelServer::Core::Listen(const std::string& host, int port) {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("cannot listen at {}:{}: {}", host, port, failed.message()));
+                fmt::format("cannot listen at {}: {}",
+                            ToString(HostPort{.host = host, .port = port}), failed.message()));
   }
   Accept();
   return bound.port();

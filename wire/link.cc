@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/host_port.h"
 
 namespace tfyarn::wire {
 namespace {
@@ -109,7 +110,7 @@ void Link::Start() {
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   const auto peer = socket_.remote_endpoint(ignored);
-  peer_address_ = fmt::format("{}:{}", peer.address().to_string(), peer.port());
+  peer_address_ = ToString(HostPort{.host = peer.address().to_string(), .port = peer.port()});
   started_ = last_heard_ = Clock::now();
   ArmTimer();
   boost::system::error_code failed;

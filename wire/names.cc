@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/model/host_port.h"
 #include "wire/am_agent_codec.h"
 
 namespace tfyarn::wire {
@@ -13,10 +14,6 @@ constexpr std::int64_t kMaxPort = 65535;
 
 bool IsTypeCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
-bool IsHostCharacter(char c) {
-  return IsTypeCharacter(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == ':' || c == '%';
 }
 
 }  // namespace

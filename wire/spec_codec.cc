@@ -38,7 +38,7 @@ using HostPlaces = std::map<std::string_view, std::uint32_t>;
 HostPlaces PlacesOf(const ClusterSpec& spec) {
   HostPlaces places;
   for (const auto& [type, tasks] : spec.tasks) {
-    for (const TaskAddress& task : tasks) places.emplace(task.host, 0);
+    for (const HostPort& task : tasks) places.emplace(task.host, 0);
   }
   std::uint32_t place = 0;
   for (auto& [host, number] : places) number = place++;
@@ -82,12 +82,12 @@ Expected<std::vector<std::string>> GetHosts(const v1::Hosts& in) {
   return hosts;
 }
 
-Expected<std::vector<TaskAddress>> GetTasks(const v1::TaskType& in,
-                                            const std::vector<std::string>& hosts) {
+Expected<std::vector<HostPort>> GetTasks(const v1::TaskType& in,
+                                         const std::vector<std::string>& hosts) {
   if (in.host_size() != in.port_size())
     return Bad(
         fmt::format("{} has {} hosts and {} ports", in.name(), in.host_size(), in.port_size()));
-  std::vector<TaskAddress> tasks;
+  std::vector<HostPort> tasks;
   tasks.reserve(static_cast<std::size_t>(in.host_size()));
   for (int i = 0; i < in.host_size(); ++i) {
     if (in.host(i) >= hosts.size())
@@ -110,7 +110,7 @@ std::string EncodeSpec(const ClusterSpec& spec) {
   for (const auto& [name, tasks] : spec.tasks) {
     v1::TaskType& type = *out.add_types();
     type.set_name(name);
-    for (const TaskAddress& task : tasks) {
+    for (const HostPort& task : tasks) {
       type.add_host(places.at(task.host));
       type.add_port(static_cast<std::uint32_t>(task.port));
     }

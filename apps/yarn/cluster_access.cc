@@ -52,12 +52,10 @@ LoadedSettings LoadClusterSettings() {
   return settings;
 }
 
-std::vector<hosts::HostPort> Addresses(
-    const std::vector<config::ResourceManagerAddresses>& managers,
-    config::HadoopAddress config::ResourceManagerAddresses::*which) {
-  std::vector<hosts::HostPort> addresses;
-  for (const auto& manager : managers)
-    addresses.push_back({(manager.*which).host, (manager.*which).port});
+std::vector<HostPort> Addresses(const std::vector<config::ResourceManagerAddresses>& managers,
+                                HostPort config::ResourceManagerAddresses::*which) {
+  std::vector<HostPort> addresses;
+  for (const auto& manager : managers) addresses.push_back(manager.*which);
   return addresses;
 }
 
@@ -79,7 +77,7 @@ hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings) {
       .file_system = settings.hdfs.authority,
       .user = settings.user};
   for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
-    addresses.name_nodes.push_back({name_node.web.host, name_node.web.port});
+    addresses.name_nodes.push_back(name_node.web);
   return addresses;
 }
 

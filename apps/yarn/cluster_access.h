@@ -30,9 +30,9 @@ using LoadedSettings = tl::expected<config::HadoopSettings, cli::ExitCode>;
 /// As a client.
 [[nodiscard]] hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings);
 /// One address of each ResourceManager.
-[[nodiscard]] std::vector<hosts::HostPort> Addresses(
+[[nodiscard]] std::vector<HostPort> Addresses(
     const std::vector<config::ResourceManagerAddresses>& managers,
-    config::HadoopAddress config::ResourceManagerAddresses::*which);
+    HostPort config::ResourceManagerAddresses::*which);
 /// What the job's own processes are told.
 [[nodiscard]] hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings);
 /// What is made with them is for its user alone, whatever fs.permissions.umask-mode leaves to

@@ -21,9 +21,9 @@ constexpr Duration kPatience = 3s;
 std::string KerberosIsWanted(const config::HadoopSettings& settings) {
   boost::asio::io_context loop;
   std::string why;
-  const auto ask = [&](const char* daemon, const config::HadoopAddress& address) {
+  const auto ask = [&](const char* daemon, const HostPort& address) {
     hadoop::AskAuthMethods(
-        loop, {.host = address.host, .port = address.port}, kPatience,
+        loop, address, kPatience,
         [&why, &loop, daemon, address](const hadoop::AuthMethods& methods) {
           if (!methods) return;
           loop.stop();

@@ -215,8 +215,7 @@ void ClusterSurvey::TryHdfs() {
   for (const config::NameNodeAddresses& node : settings_.hdfs.name_nodes) {
     const WebAnswer answer = AskWeb(wire::HttpRequest{
         .method = "GET",
-        .url = {.host = node.web.host,
-                .port = node.web.port,
+        .url = {.server = node.web,
                 .target = "/webhdfs/v1/?op=GETFILESTATUS&user.name=" + settings_.user}});
     if (answer) NoteClock("NameNode at " + ToString(node.web), answer->date);
   }

@@ -111,7 +111,7 @@ std::string ContainerPlaces::WebOf(const NodeId& node) {
   }
   const auto found = webs_->find(node);
   if (found != webs_->end() && !found->second.empty()) return found->second;
-  return fmt::format("{}:{}", node.host, settings_.node_manager_web_port);
+  return ToString(HostPort{.host = node.host, .port = settings_.node_manager_web_port});
 }
 
 }  // namespace tfyarn::apps

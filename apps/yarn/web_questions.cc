@@ -56,9 +56,7 @@ std::vector<WebAnswer> AskEachResourceManager(const config::HadoopSettings& sett
   std::vector<wire::HttpRequest> requests;
   for (const config::ResourceManagerAddresses& manager : settings.resource_managers) {
     requests.push_back(
-        {.method = "GET",
-         .url = {.host = manager.web.host, .port = manager.web.port, .target = target},
-         .accept = kAccept});
+        {.method = "GET", .url = {.server = manager.web, .target = target}, .accept = kAccept});
   }
   return AskWeb(std::move(requests));
 }

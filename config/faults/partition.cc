@@ -8,7 +8,7 @@ FaultKind KindOf<FaultId::kPartition>() {
       .name = "partition",
       .doc =
           "Messages between the first group of `between` and the others are lost; one group "
-          "alone is cut off from everybody else. No machine is cut off from itself.",
+          "alone is cut off from the rest of the cluster. No machine is cut off from itself.",
       .target = FaultTarget::kGroups,
       .target_required = false,
       .lasts = ForRule::kOptional,

@@ -18,21 +18,17 @@ namespace {
 using Environment = std::map<std::string, std::string>;
 using Json = nlohmann::ordered_json;
 
-std::string HostPort(const TaskAddress& address) {
-  return fmt::format("{}:{}", address.host, address.port);
-}
-
-const std::vector<TaskAddress>& AddressesOf(const ClusterSpec& spec, std::string_view type) {
-  static const std::vector<TaskAddress> kNone;
+const std::vector<HostPort>& AddressesOf(const ClusterSpec& spec, std::string_view type) {
+  static const std::vector<HostPort> kNone;
   const auto entry = spec.tasks.find(std::string(type));
   return entry == spec.tasks.end() ? kNone : entry->second;
 }
 
 /// The default-made address (port 0) when it is not in the spec.
-TaskAddress AddressOf(const ClusterSpec& spec, const TaskId& task) {
-  const std::vector<TaskAddress>& addresses = AddressesOf(spec, task.type);
+HostPort AddressOf(const ClusterSpec& spec, const TaskId& task) {
+  const std::vector<HostPort>& addresses = AddressesOf(spec, task.type);
   const auto index = static_cast<std::size_t>(task.index);
-  return index < addresses.size() ? addresses[index] : TaskAddress{};
+  return index < addresses.size() ? addresses[index] : HostPort{};
 }
 
 TaskClass ClassOf(const JobSpec& job, std::string_view type) {
@@ -55,7 +51,7 @@ std::string FullSpecJson(const ClusterSpec& spec) {
   Json json = Json::object();
   for (const auto& [type, addresses] : spec.tasks) {
     Json& list = json[type] = Json::array();
-    for (const TaskAddress& address : addresses) list.push_back(HostPort(address));
+    for (const HostPort& address : addresses) list.push_back(ToString(address));
   }
   return Dump(json);
 }
@@ -98,15 +94,15 @@ bool IsInTfCluster(const JobSpec& job, std::string_view type, std::string_view r
   return false;
 }
 
-Json TfAddresses(const std::vector<TaskAddress>& addresses) {
+Json TfAddresses(const std::vector<HostPort>& addresses) {
   const bool complete = std::all_of(addresses.begin(), addresses.end(),
-                                    [](const TaskAddress& address) { return address.port != 0; });
+                                    [](const HostPort& address) { return address.port != 0; });
   Json out = complete ? Json::array() : Json::object();
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (complete) {
-      out.push_back(HostPort(addresses[i]));
+      out.push_back(ToString(addresses[i]));
     } else if (addresses[i].port != 0) {
-      out[fmt::format("{}", i)] = HostPort(addresses[i]);
+      out[fmt::format("{}", i)] = ToString(addresses[i]);
     }
   }
   return out;
@@ -138,7 +134,7 @@ struct Ranks {
   std::int32_t node_rank = 0;   ///< Of the host, in the order of the lowest rank on it.
   std::int32_t cross_rank = 0;  ///< Of the host among those that have this local rank.
   std::int32_t cross_size = 0;
-  TaskAddress first;  ///< Rank 0's.
+  HostPort first;  ///< Rank 0's.
 };
 
 bool HasRank(const JobSpec& job, std::string_view type) {
@@ -225,11 +221,11 @@ void AddPytorch(Environment& out, const JobSpec& job, const TaskId& task, const 
 
 void AddHorovod(Environment& out, const JobSpec& job, const TaskId& task, const ClusterSpec& spec) {
   const std::vector<TaskId> order = TasksByRank(job, spec);
-  const std::vector<TaskAddress>& drivers = AddressesOf(spec, "driver");
+  const std::vector<HostPort>& drivers = AddressesOf(spec, "driver");
   const bool is_driver = task.type == "driver";
   const std::optional<Ranks> ranks = RanksOf(job, task, spec);
   if (!ranks && !is_driver) return;
-  TaskAddress rendezvous;
+  HostPort rendezvous;
   if (!drivers.empty()) {
     rendezvous = drivers.front();
   } else if (!order.empty()) {
@@ -272,7 +268,7 @@ void AddTony(Environment& out, const JobSpec& job, const TaskId& task, const Clu
 
 /// TensorBoard for a task that names only what it shows. A relative directory is one below the
 /// directory that all tasks see, where the host has such a one; only a shell can tell.
-std::vector<std::string> TensorboardCommand(const TaskTypeSpec& type, const TaskAddress& address) {
+std::vector<std::string> TensorboardCommand(const TaskTypeSpec& type, const HostPort& address) {
   constexpr const char* kLine =
       "cd \"${TFYARN_SHARED_DIRECTORY:-.}\" && exec tensorboard --logdir \"$1\" --host \"$2\" "
       "--port \"$3\"";
@@ -287,9 +283,9 @@ std::vector<std::string> TensorboardCommand(const TaskTypeSpec& type, const Task
 
 std::string Hosts(const ClusterSpec& spec, std::string_view type) {
   std::string out;
-  for (const TaskAddress& address : AddressesOf(spec, type)) {
+  for (const HostPort& address : AddressesOf(spec, type)) {
     if (!out.empty()) out += ',';
-    out += HostPort(address);
+    out += ToString(address);
   }
   return out;
 }

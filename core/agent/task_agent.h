@@ -99,9 +99,9 @@ struct AgentSnapshot {
   LinkState link = LinkState::kClosed;
   ProcessState process_state = ProcessState::kNone;
   AgentFence fence;
-  TaskAddress address;          ///< Port 0 while none is leased.
+  HostPort address;             ///< Port 0 while none is leased.
   std::int32_t am_attempt = 0;  ///< The newest AM attempt it knows of.
-  TaskAddress am_address;
+  HostPort am_address;
   bool accepted = false;              ///< By that attempt.
   bool vouched = false;               ///< The host answers for the AM being alive.
   Instant last_heard{};               ///< Of any AM; the start, before.
@@ -256,7 +256,7 @@ class TaskAgent {
   std::optional<Instant> lease_give_up_;  ///< While no port is leased.
   Duration lease_wait_{};
   /// The address that every registration with this AM has told; unset when they differ.
-  std::optional<TaskAddress> registered_as_;
+  std::optional<HostPort> registered_as_;
   bool registered_before_ = false;  ///< An AM was told an address: another one is AddressChanged.
 
   std::optional<Instant> next_heartbeat_;  ///< While accepted.

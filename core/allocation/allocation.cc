@@ -219,7 +219,7 @@ std::optional<Instant> Allocation::next_decision() const {
 
 // ---------------------------------------------------------------- the attempt
 
-void Allocation::Register(const TaskAddress& address, const std::string& tracking_url) {
+void Allocation::Register(const HostPort& address, const std::string& tracking_url) {
   parts_->rm.Register(
       {.host = address.host, .rpc_port = address.port, .tracking_url = tracking_url});
 }

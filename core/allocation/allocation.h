@@ -25,6 +25,7 @@
 #include "core/allocation/suspicion.h"
 #include "core/journal/outbox.h"
 #include "core/model/am.h"
+#include "core/model/host_port.h"
 #include "core/model/ids.h"
 #include "core/model/job_spec.h"
 #include "core/model/launch.h"
@@ -146,7 +147,7 @@ class Allocation {
   [[nodiscard]] std::optional<Instant> next_decision() const;
 
   // ---- the attempt
-  void Register(const TaskAddress& address, const std::string& tracking_url);
+  void Register(const HostPort& address, const std::string& tracking_url);
   /// The final status; repeated until confirmed. All must have been told before.
   void Finish(JobStatus status, const std::string& diagnostics);
   /// Registered, and the cluster knows all that is wanted, given back and kept off.

@@ -46,7 +46,7 @@ struct TaskSnapshot {
   Incarnation
       incarnation;      ///< Of the agent in the container, or the next one's while there is none.
   TaskAttempt attempt;  ///< The latest process, or the first one's number before it was ordered.
-  TaskAddress address;  ///< As its agent registered it; port 0 = not known.
+  HostPort address;     ///< As its agent registered it; port 0 = not known.
   std::int32_t restarts = 0;  ///< Processes started again, whichever budget paid.
 };
 BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),

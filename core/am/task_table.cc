@@ -276,7 +276,7 @@ std::string TaskTable::WithWhoDoesNotListen(std::string why) const {
   return why;
 }
 
-void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {
+void TaskTable::SetAddress(TaskIndex task, const HostPort& address) {
   MutableShown(task).address = address;
   Touch(task).address_stale = false;
   Refresh(task);

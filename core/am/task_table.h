@@ -95,7 +95,7 @@ struct TaskRecord {
   /// That the latest order to start its agent, or to its agent, rests on; 0: one of an earlier AM
   /// attempt.
   JournalSeq order_entry;
-  TaskAddress process_address;  ///< What the latest process was told to be its own.
+  HostPort process_address;  ///< What the latest process was told to be its own.
   /// By ReportKind: number of the latest report of its present agent (channel.h).
   std::array<std::uint32_t, kReportKinds> latest_news{};
   std::uint32_t address_news = 0;  ///< Of its addresses, when the latest process was ordered.
@@ -161,7 +161,7 @@ class TaskTable final : public policy::JobView {
   void NoteRan(TaskIndex task) { HasRun(Touch(task)); }
   /// A new process: the number it gets.
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
-  void SetAddress(TaskIndex task, const TaskAddress& address);
+  void SetAddress(TaskIndex task, const HostPort& address);
   void ShowRestarts(TaskIndex task, std::int32_t restarts) {
     MutableShown(task).restarts = restarts;
   }

@@ -108,7 +108,7 @@ struct Writer {
       v1::TaskType& type = *to.add_spec();
       type.set_name(name);
       type.mutable_addresses()->Reserve(static_cast<int>(addresses.size()));
-      for (const TaskAddress& address : addresses) {
+      for (const HostPort& address : addresses) {
         v1::Node& node = *type.add_addresses();
         node.set_host(address.host);
         node.set_port(address.port);
@@ -290,7 +290,7 @@ class EntryReader {
                      .spec = {.epoch = Epoch(in.epoch()), .tasks = {}},
                      .processes = Get(in.processes())};
     for (const v1::TaskType& type : in.spec()) {
-      std::vector<TaskAddress>& addresses = entry.spec.tasks[type.name()];
+      std::vector<HostPort>& addresses = entry.spec.tasks[type.name()];
       addresses.reserve(static_cast<std::size_t>(type.addresses_size()));
       for (const v1::Node& node : type.addresses())
         addresses.push_back({.host = node.host(), .port = node.port()});

@@ -23,7 +23,7 @@ namespace tfyarn {
 struct AgentStarted {
   AgentFence fence;
   std::int32_t am_attempt = 0;
-  TaskAddress am_address;
+  HostPort am_address;
   std::string host;  ///< Name of this node as peers can reach it.
 };
 BOOST_DESCRIBE_STRUCT(AgentStarted, (), (fence, am_attempt, am_address, host))
@@ -47,7 +47,7 @@ BOOST_DESCRIBE_STRUCT(AmSaid, (), (message, am_attempt))
 /// or storage fails.
 struct AmAddressRead {
   std::int32_t am_attempt = 0;
-  TaskAddress address;
+  HostPort address;
 };
 BOOST_DESCRIBE_STRUCT(AmAddressRead, (), (am_attempt, address))
 /// Answers SpawnProcess: it runs.
@@ -108,7 +108,7 @@ BOOST_DESCRIBE_STRUCT(LeasePort, (), ())
 /// message.
 struct SendToAm {
   std::int32_t am_attempt = 0;
-  TaskAddress am_address;
+  HostPort am_address;
   AgentToAm message;
 };
 BOOST_DESCRIBE_STRUCT(SendToAm, (), (am_attempt, am_address, message))

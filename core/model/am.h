@@ -61,8 +61,8 @@ BOOST_DESCRIBE_STRUCT(Cause, (), (task, exit, exit_class, node, at, detail))
 struct AmStarted {
   ApplicationAttemptId attempt;
   ContainerId container;
-  TaskAddress address;  ///< Where agents can reach this process.
-  WallTime wall{};  ///< Calendar time of this instant: relates Instant to what the journal stores.
+  HostPort address;  ///< Where agents can reach this process.
+  WallTime wall{};   ///< Calendar time of this instant: relates Instant to what the journal stores.
   SharedList<yarn::NodeReport> nodes;  ///< From the client: for host rows and feasibility.
   /// Most that the queue may ever use of each partition, from the client; not there = unknown.
   yarn::PartitionAmounts queue_maximum;
@@ -140,7 +140,7 @@ BOOST_DESCRIBE_STRUCT(AppendJournal, (), (seq, bytes))
 /// by itself until it is written; not answered.
 struct PublishAddress {
   std::int32_t am_attempt = 0;
-  TaskAddress address;
+  HostPort address;
 };
 BOOST_DESCRIBE_STRUCT(PublishAddress, (), (am_attempt, address))
 /// Answered by RmReplied with the same call. An allocate may be repeated under its response id.
@@ -258,7 +258,7 @@ struct PortUseFound {
   TaskId task;
   ProcessRef process;
   ContainerId container;
-  TaskAddress address;  ///< Where it should listen.
+  HostPort address;  ///< Where it should listen.
   PortUse use;
   Duration after{};  ///< From the process's start.
 };

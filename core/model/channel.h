@@ -68,7 +68,7 @@ BOOST_DESCRIBE_STRUCT(PastStandstill, (), (process, standstill, ago))
 /// AgentRefused.
 struct RegisterAgent {
   AgentFence fence;
-  TaskAddress address;  ///< Host of the node and the leased port.
+  HostPort address;  ///< Host of the node and the leased port.
   std::optional<ProcessRef>
       running;  ///< A process that lives, when it registers again after an AM restart.
   std::optional<ProcessRef>
@@ -112,7 +112,7 @@ BOOST_DESCRIBE_STRUCT(ProcessEnded, (),
 /// NewsSeen.
 struct AddressChanged {
   AgentFence fence;
-  TaskAddress address;
+  HostPort address;
   std::uint32_t number = 0;
 };
 BOOST_DESCRIBE_STRUCT(AddressChanged, (), (fence, address, number))

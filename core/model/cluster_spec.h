@@ -2,31 +2,23 @@
 // its content.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/model/describe.h"
+#include "core/model/host_port.h"
 #include "core/model/ids.h"
 
 namespace tfyarn {
-
-/// host:port of one task. port 0 = not known.
-struct TaskAddress {
-  std::string host;
-  std::int32_t port = 0;
-  friend bool operator==(const TaskAddress&, const TaskAddress&) = default;
-};
-BOOST_DESCRIBE_STRUCT(TaskAddress, (), (host, port))
 
 /// Every task type of the job in sorted order, each with the addresses of its tasks by index. It
 /// holds all tasks that listen (evaluator and tensorboard too): who is left out of TF_CONFIG is the
 /// writer's business.
 struct ClusterSpec {
   Epoch epoch;
-  std::map<std::string, std::vector<TaskAddress>> tasks;
+  std::map<std::string, std::vector<HostPort>> tasks;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 BOOST_DESCRIBE_STRUCT(ClusterSpec, (), (epoch, tasks))

@@ -79,6 +79,16 @@ Expected<ContainerId> ParseContainerId(std::string_view text) {
       .id = (epoch << kContainerEpochShift) | *number};
 }
 
+Expected<NodeId> ParseNodeId(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon != std::string_view::npos) {
+    if (const auto port = ParseNumber<std::int32_t>(text.substr(colon + 1)))
+      return NodeId{.host = std::string(text.substr(0, colon)), .port = *port};
+  }
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("'{}' is not a node: expected HOST:PORT", text));
+}
+
 Expected<TaskId> ParseTaskId(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {

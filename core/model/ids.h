@@ -96,6 +96,9 @@ BOOST_DESCRIBE_STRUCT(TaskId, (), (type, index))
 
 /// Errors: kInvalidArgument when `text` is not of the form above.
 [[nodiscard]] Expected<ContainerId> ParseContainerId(std::string_view text);
+/// "host:port"; the last colon counts, as Hadoop puts no brackets around IPv6. Errors:
+/// kInvalidArgument.
+[[nodiscard]] Expected<NodeId> ParseNodeId(std::string_view text);
 /// "type:index". Errors: kInvalidArgument.
 [[nodiscard]] Expected<TaskId> ParseTaskId(std::string_view text);
 

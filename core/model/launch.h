@@ -18,7 +18,7 @@ namespace tfyarn {
 struct AgentLaunch {
   AgentFence fence;
   std::int32_t am_attempt = 0;
-  TaskAddress am_address;
+  HostPort am_address;
   std::string staging_directory;  ///< HDFS: job file, AM addresses.
 };
 
@@ -44,7 +44,7 @@ struct AmLaunch {
 /// away.
 struct AmAddress {
   std::int32_t am_attempt = 0;  ///< 0: nothing is known.
-  TaskAddress address;
+  HostPort address;
 };
 [[nodiscard]] std::string ToText(const AmAddress& address);
 /// The newest attempt of such lines. Anything else than what ToText makes counts for nothing: it is

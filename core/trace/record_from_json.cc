@@ -57,15 +57,7 @@ Expected<TaskId> Parse(TaskId*, const std::string& text) {
   return ParseTaskId(text);
 }
 Expected<NodeId> Parse(NodeId*, const std::string& text) {
-  NodeId node;
-  const auto colon = text.rfind(':');
-  const char* const end = text.data() + text.size();
-  if (colon != std::string::npos) {
-    node.host = text.substr(0, colon);
-    const auto [stop, failed] = std::from_chars(text.data() + colon + 1, end, node.port);
-    if (failed == std::errc{} && stop == end) return node;
-  }
-  return Fail(ErrorCode::kInvalidArgument, text);
+  return ParseNodeId(text);
 }
 
 template <class T>

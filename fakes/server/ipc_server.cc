@@ -36,7 +36,7 @@ constexpr std::uint32_t kFatalUnauthorized = 15;
 
 class IpcServer::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(boost::asio::io_context& io, hadoop::IpcAddress address, IpcHandlers handlers)
+  Core(boost::asio::io_context& io, HostPort address, IpcHandlers handlers)
       : io_(io), address_(std::move(address)), handlers_(std::move(handlers)), port_(io) {}
 
   Expected<void> Open();
@@ -46,7 +46,7 @@ class IpcServer::Core : public std::enable_shared_from_this<Core> {
 
   class Connection;
   boost::asio::io_context& io_;
-  hadoop::IpcAddress address_;
+  HostPort address_;
   const IpcHandlers handlers_;
   ListeningPort port_;
   std::set<std::shared_ptr<Connection>> connections_;
@@ -101,7 +101,7 @@ class IpcServer::Core::Connection : public std::enable_shared_from_this<Connecti
 // ---------------------------------------------------------------- the port
 
 Expected<void> IpcServer::Core::Open() {
-  if (auto opened = port_.Open(address_.host, address_.port); !opened) return opened;
+  if (auto opened = port_.Open(address_); !opened) return opened;
   Accept();
   return {};
 }
@@ -320,7 +320,7 @@ void IpcServer::Core::Connection::Flush() {
 
 // ---------------------------------------------------------------- face
 
-IpcServer::IpcServer(boost::asio::io_context& io, hadoop::IpcAddress address, IpcHandlers handlers)
+IpcServer::IpcServer(boost::asio::io_context& io, HostPort address, IpcHandlers handlers)
     : core_(std::make_shared<Core>(io, std::move(address), std::move(handlers))) {}
 
 IpcServer::~IpcServer() {
@@ -335,7 +335,7 @@ void IpcServer::Close() {
   core_->Close();
 }
 
-const hadoop::IpcAddress& IpcServer::address() const {
+const HostPort& IpcServer::address() const {
   return core_->address_;
 }
 

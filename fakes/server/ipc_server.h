@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "core/model/error.h"
+#include "core/model/host_port.h"
 #include "fakes/server/call_fate.h"
-#include "wire/hadoop/ipc_connection.h"
 #include "wire/hadoop/ipc_messages.h"
 #include "wire/hadoop/sasl_server.h"
 
@@ -49,7 +49,7 @@ class IpcServer {
  public:
   /// `host`: a numeric address of this machine. Port 0: any; the same after Close() and Open().
   /// `io` must outlive this.
-  IpcServer(boost::asio::io_context& io, hadoop::IpcAddress address, IpcHandlers handlers);
+  IpcServer(boost::asio::io_context& io, HostPort address, IpcHandlers handlers);
   ~IpcServer();
   IpcServer(const IpcServer&) = delete;
   IpcServer& operator=(const IpcServer&) = delete;
@@ -60,7 +60,7 @@ class IpcServer {
   void Close();
 
   /// Once it was open, with its port.
-  [[nodiscard]] const hadoop::IpcAddress& address() const;
+  [[nodiscard]] const HostPort& address() const;
 
  private:
   class Core;

@@ -20,9 +20,10 @@ void Bind(tcp::acceptor& socket, const tcp::endpoint& endpoint, error_code& fail
 
 }  // namespace
 
-Expected<void> ListeningPort::Open(const std::string& host, std::uint16_t& port) {
+Expected<void> ListeningPort::Open(HostPort& address) {
   error_code failed;
-  tcp::endpoint endpoint(boost::asio::ip::make_address(host, failed), port);
+  tcp::endpoint endpoint(boost::asio::ip::make_address(address.host, failed),
+                         static_cast<std::uint16_t>(address.port));
   if (!failed && !held_.is_open()) Bind(held_, endpoint, failed);
   if (!failed) endpoint = held_.local_endpoint(failed);
   if (!failed) Bind(acceptor_, endpoint, failed);
@@ -30,9 +31,9 @@ Expected<void> ListeningPort::Open(const std::string& host, std::uint16_t& port)
   if (failed) {
     Close();
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("cannot listen at {}:{}: {}", host, port, failed.message()));
+                fmt::format("cannot listen at {}: {}", ToString(address), failed.message()));
   }
-  port = endpoint.port();
+  address.port = endpoint.port();
   return {};
 }
 

@@ -3,10 +3,9 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <cstdint>
-#include <string>
 
 #include "core/model/error.h"
+#include "core/model/host_port.h"
 
 namespace tfyarn::fakes {
 
@@ -17,8 +16,8 @@ class ListeningPort {
  public:
   explicit ListeningPort(boost::asio::io_context& io) : held_(io), acceptor_(io) {}
 
-  /// `port` 0 becomes the one that was free. Errors: kUnavailable; it is closed then.
-  [[nodiscard]] Expected<void> Open(const std::string& host, std::uint16_t& port);
+  /// Port 0 becomes the one that was free. Errors: kUnavailable; it is closed then.
+  [[nodiscard]] Expected<void> Open(HostPort& address);
   void Close();
   [[nodiscard]] boost::asio::ip::tcp::acceptor& acceptor() { return acceptor_; }
 

@@ -30,9 +30,7 @@ NodeServer::NodeServer(boost::asio::io_context& io, NodeServerOptions options, T
       options_(std::move(options)),
       office_(office),
       links_(std::move(links)),
-      port_(io,
-            {.host = options_.machine.node.host,
-             .port = static_cast<std::uint16_t>(options_.machine.node.port)},
+      port_(io, {.host = options_.machine.node.host, .port = options_.machine.node.port},
             {.besides = hadoop::BesidesTokens::kNothing,
              .token_password =
                  [this](const std::string& identifier) { return PasswordOf(identifier); },

@@ -69,7 +69,11 @@ bool WithData(const WebHdfsRequest& request) {
 class WebHdfsServer::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(boost::asio::io_context& io, std::string host, NameNode& files, FateOfCall fate)
-      : io_(io), host_(std::move(host)), files_(files), fate_(std::move(fate)), listening_(io) {}
+      : io_(io),
+        address_{.host = std::move(host)},
+        files_(files),
+        fate_(std::move(fate)),
+        listening_(io) {}
 
   Expected<void> Open();
   void Close();
@@ -84,11 +88,10 @@ class WebHdfsServer::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] NameNode::Told<HdfsStream> OpenStream(const WebHdfsRequest& request);
 
   boost::asio::io_context& io_;
-  const std::string host_;
+  HostPort address_;
   NameNode& files_;
   const FateOfCall fate_;
   ListeningPort listening_;
-  std::uint16_t port_ = 0;
   bool wants_kerberos_ = false;
   std::set<std::shared_ptr<Session>> sessions_;
 };
@@ -221,7 +224,7 @@ class WebHdfsServer::Core::Session : public std::enable_shared_from_this<Session
 // ---------------------------------------------------------------- the port
 
 Expected<void> WebHdfsServer::Core::Open() {
-  if (auto opened = listening_.Open(host_, port_); !opened) return opened;
+  if (auto opened = listening_.Open(address_); !opened) return opened;
   Accept();
   return {};
 }
@@ -259,7 +262,7 @@ WebHdfsAnswer WebHdfsServer::Core::Redirect(const WebHdfsRequest& request) const
   }
   return {.status = kRedirect,
           .content_type = kOctets,
-          .location = fmt::format("http://{0}:{1}{2}&namenoderpcaddress={0}:{1}", host_, port_,
+          .location = fmt::format("http://{0}{1}&namenoderpcaddress={0}", ToString(address_),
                                   request.target)};
 }
 
@@ -348,7 +351,7 @@ void WebHdfsServer::DemandKerberos() {
 }
 
 std::uint16_t WebHdfsServer::port() const {
-  return core_->port_;
+  return static_cast<std::uint16_t>(core_->address_.port);
 }
 
 }  // namespace tfyarn::fakes

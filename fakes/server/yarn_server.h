@@ -61,8 +61,8 @@ class YarnServer {
 
   /// Starts RM and nodes. Errors: kUnavailable when a port cannot be had.
   [[nodiscard]] Expected<void> Start();
-  [[nodiscard]] const hadoop::IpcAddress& client_address() const { return clients_.address(); }
-  [[nodiscard]] const hadoop::IpcAddress& master_address() const { return masters_.address(); }
+  [[nodiscard]] const HostPort& client_address() const { return clients_.address(); }
+  [[nodiscard]] const HostPort& master_address() const { return masters_.address(); }
   [[nodiscard]] const NodeId& node(std::size_t index) const { return nodes_.at(index)->id(); }
 
   /// As kill -9, and a start with what it had stored.

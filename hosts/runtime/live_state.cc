@@ -61,11 +61,11 @@ void LiveState::Told(Instant at, const AmEvent& event) {
   if (task == tasks_.end()) return;
   task->second.heard = at;
   if (const auto* registered = std::get_if<RegisterAgent>(&said->message)) {
-    task->second.address = fmt::format("{}:{}", registered->address.host, registered->address.port);
+    task->second.address = ToString(registered->address);
     task->second.container = ToString(registered->fence.container);
     if (task->second.state == "waiting") task->second.state = "registered";
   } else if (const auto* changed = std::get_if<AddressChanged>(&said->message)) {
-    task->second.address = fmt::format("{}:{}", changed->address.host, changed->address.port);
+    task->second.address = ToString(changed->address);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/model/host_port.h"
 #include "reports/live_page.h"
 
 namespace tfyarn::hosts {
@@ -161,10 +162,11 @@ Expected<std::string> StatusPage::Server::Listen(const std::string& listen_on,
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("the page cannot listen at {}: {}", listen_on, failed.message()));
   }
-  const auto port = acceptor_.local_endpoint().port();
-  hosts_ = fmt::format(" {}:{} localhost:{} ", host, port, port);
+  const std::int32_t port = acceptor_.local_endpoint().port();
+  const std::string authority = ToString(HostPort{.host = host, .port = port});
+  hosts_ = fmt::format(" {} localhost:{} ", authority, port);
   Accept();
-  return fmt::format("http://{}:{}/{}/", host, port, token_);
+  return fmt::format("http://{}/{}/", authority, token_);
 }
 
 void StatusPage::Server::Close() {

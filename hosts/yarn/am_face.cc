@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "core/model/host_port.h"
 #include "hosts/runtime/clock.h"
 #include "hosts/runtime/staging.h"
 #include "hosts/yarn/history_paths.h"
@@ -44,8 +45,8 @@ LiveState::LogAddress LogsBy(const YarnEnvironment& environment) {
   return [port = environment.container.web_port,
           user = environment.addresses.user](const LiveTask& task) -> std::string {
     if (task.node.empty() || task.container.empty() || port == 0) return "";
-    return fmt::format("http://{}:{}/node/containerlogs/{}/{}", task.node, port, task.container,
-                       user);
+    return fmt::format("http://{}/node/containerlogs/{}/{}",
+                       ToString(HostPort{.host = task.node, .port = port}), task.container, user);
   };
 }
 
@@ -86,9 +87,8 @@ std::string AmFace::OpenPage() {
 }
 
 std::string AmFace::ReportAddress() const {
-  const wire::WebHdfsOptions::NameNode& name_node = storage_.client().name_node();
   return fmt::format("http://{}/webhdfs/v1{}?op=OPEN&user.name={}",
-                     wire::HostText({.host = name_node.host, .port = name_node.port}),
+                     ToString(storage_.client().name_node()),
                      wire::EncodePath(history_ + "/" + kReportFile),
                      wire::EncodeQueryValue(environment_.addresses.user));
 }

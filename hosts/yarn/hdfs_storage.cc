@@ -18,10 +18,10 @@ constexpr std::uint64_t kLargestJobFile = std::uint64_t{64} << 20;
 }  // namespace
 
 wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses) {
-  wire::WebHdfsOptions options{.user = addresses.user, .umask = 077, .quick_files = true};
-  for (const HostPort& name_node : addresses.name_nodes)
-    options.name_nodes.push_back({.host = name_node.host, .port = name_node.port});
-  return options;
+  return {.name_nodes = addresses.name_nodes,
+          .user = addresses.user,
+          .umask = 077,
+          .quick_files = true};
 }
 
 Expected<hdfs::Done> FetchJobFile(const std::map<std::string, std::string>& environment,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/asio/post.hpp>
-#include <charconv>
 #include <utility>
 
 #include "core/model/check.h"
@@ -16,12 +15,8 @@ namespace {
 constexpr Duration kGiveUp = 3s;
 constexpr Duration kRetry = 500ms;
 
-std::vector<hadoop::IpcAddress> ToIpc(const std::vector<HostPort>& addresses) {
-  std::vector<hadoop::IpcAddress> ipc;
-  for (const HostPort& address : addresses)
-    ipc.push_back({.host = address.host, .port = address.port});
-  return ipc;
-}
+/// Of the authority of a name service.
+constexpr std::int32_t kNoPort = 0;
 
 hadoop::IpcClientOptions ClientOptions(const hadoop::IpcOptions& connection) {
   return {
@@ -43,12 +38,8 @@ yarn::RpcError Unreadable(const Error& error) {
 }  // namespace
 
 hadoop::FileSystemAddress FileSystemOf(const std::string& authority) {
-  const auto colon = authority.rfind(':');
-  hadoop::FileSystemAddress address{.host = authority.substr(0, colon)};
-  if (colon != std::string::npos)
-    std::from_chars(authority.data() + colon + 1, authority.data() + authority.size(),
-                    address.port);
-  return address;
+  // The client has checked the authority, unless it is the name of a service, which may be any.
+  return {.server = ParseHostPort(authority, kNoPort).value_or(HostPort{.host = authority})};
 }
 
 YarnCluster::YarnCluster(boost::asio::io_context& loop, YarnClusterOptions options)
@@ -59,14 +50,14 @@ YarnCluster::YarnCluster(boost::asio::io_context& loop, YarnClusterOptions optio
   handed_on_.RemoveTokens(hadoop::kAmRmTokenKind);
   if (!options_.clients.empty()) {
     client_ = std::make_unique<hadoop::IpcClient>(
-        loop, ToIpc(options_.clients), hadoop::kApplicationClientProtocol,
+        loop, options_.clients, hadoop::kApplicationClientProtocol,
         hadoop::IpcCredential{.user = options_.user}, ClientOptions(options_.connection));
   }
   const hadoop::HadoopToken* own = options_.credentials.FindToken(hadoop::kAmRmTokenKind);
   if (!options_.schedulers.empty() && own != nullptr) {
     am_rm_token_ = tokens_.Keep(*own);
     scheduler_ = std::make_unique<hadoop::IpcClient>(
-        loop, ToIpc(options_.schedulers), hadoop::kApplicationMasterProtocol,
+        loop, options_.schedulers, hadoop::kApplicationMasterProtocol,
         hadoop::IpcCredential{.token = *own}, ClientOptions(options_.connection));
   }
 }
@@ -141,11 +132,10 @@ hadoop::IpcClient& YarnCluster::ClientOf(const NodeId& node, const yarn::Token& 
                                          const hadoop::HadoopToken& secret) {
   Node& known = nodes_[node];
   if (known.client == nullptr) {
-    const std::vector<hadoop::IpcAddress> address{
-        {.host = node.host, .port = static_cast<std::uint16_t>(node.port)}};
     known.client = std::make_unique<hadoop::IpcClient>(
-        loop_, address, hadoop::kContainerManagementProtocol,
-        hadoop::IpcCredential{.token = secret}, ClientOptions(options_.connection));
+        loop_, std::vector<HostPort>{{.host = node.host, .port = node.port}},
+        hadoop::kContainerManagementProtocol, hadoop::IpcCredential{.token = secret},
+        ClientOptions(options_.connection));
   } else if (known.token != token) {
     known.client->SetCredential({.token = secret});
   }

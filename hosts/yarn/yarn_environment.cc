@@ -19,8 +19,7 @@ constexpr const char* kUser = "TFYARN_HADOOP_USER";
 
 std::string Join(const std::vector<HostPort>& addresses) {
   std::string text;
-  for (const HostPort& address : addresses)
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", address.host, address.port);
+  for (const HostPort& address : addresses) text += (text.empty() ? "" : ",") + ToString(address);
   return text;
 }
 
@@ -33,28 +32,15 @@ Expected<std::string> Text(const Environment& environment, const char* name) {
                           name));
 }
 
-/// HOST:PORT; the host may have colons of its own.
-Expected<HostPort> Address(std::string_view text, const char* variable) {
-  const auto colon = text.rfind(':');
-  HostPort address;
-  if (colon != std::string_view::npos) {
-    address.host = text.substr(0, colon);
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, address.port);
-    if (parsed.ec == std::errc() && parsed.ptr == end && !address.host.empty() && address.port != 0)
-      return address;
-  }
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: '{}' is no HOST:PORT", variable, text));
-}
-
 Expected<std::vector<HostPort>> Addresses(const Environment& environment, const char* name) {
   const auto text = Text(environment, name);
   if (!text) return tl::unexpected<Error>(text.error());
   std::vector<HostPort> addresses;
   for (std::string_view rest = *text; !rest.empty();) {
     const auto comma = rest.find(',');
-    auto address = Address(rest.substr(0, comma), name);
-    if (!address) return tl::unexpected<Error>(address.error());
+    auto address = ParseHostPort(rest.substr(0, comma));
+    if (!address)
+      return Fail(address.error().code, fmt::format("{}: {}", name, address.error().message));
     addresses.push_back(std::move(*address));
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }

@@ -12,16 +12,11 @@
 #include <vector>
 
 #include "core/model/error.h"
+#include "core/model/host_port.h"
 #include "core/model/ids.h"
 #include "core/model/time.h"
 
 namespace tfyarn::hosts {
-
-struct HostPort {
-  std::string host;
-  std::uint16_t port = 0;
-  friend bool operator==(const HostPort&, const HostPort&) = default;
-};
 
 /// Said by the client, the same for all containers of an application.
 struct YarnAddresses {

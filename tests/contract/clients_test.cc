@@ -29,7 +29,7 @@ class Clients : public Contract {
 };
 
 // Source: ClientRMService.java#getApplicationReport.
-TEST_F(Clients, AnApplicationThatNobodySubmittedIsNotFound) {
+TEST_F(Clients, AnApplicationThatWasNotSubmittedIsNotFound) {
   const ApplicationId unknown{.cluster_timestamp = 1, .id = 1};
   const auto report = AskClient<yarn::GetApplicationReportResponse>(
       yarn::GetApplicationReportRequest{.application = unknown});

@@ -21,7 +21,7 @@ class Containers : public Contract {
   }
   /// The same file under another way to say it: at the real one files are the machine's too.
   static hadoop::LaunchTerms LocalFiles() {
-    return {.file_system = {.scheme = "file", .host = "", .port = -1}};
+    return {.file_system = {.scheme = "file", .server = {}}};
   }
   [[nodiscard]] yarn::LocalResource LocalFile(const std::string& content,
                                               const char* name = "a file") const {

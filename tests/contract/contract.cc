@@ -39,7 +39,7 @@ std::set<ContainerId> IdsOf(const std::vector<yarn::Container>& containers) {
 
 // ---------------------------------------------------------------- calls
 
-Caller::Caller(boost::asio::io_context& io, const hadoop::IpcAddress& address,
+Caller::Caller(boost::asio::io_context& io, const HostPort& address,
                const hadoop::IpcProtocol& protocol, hadoop::IpcCredential credential)
     : io_(io), client_(io, {address}, protocol, std::move(credential), {.give_up = 0s}) {}
 
@@ -272,8 +272,7 @@ Caller& HandAm::NmOf(const NodeId& node) {
   if (caller == nullptr) {
     const hadoop::HadoopToken* token = tokens_.Find(nm_tokens[node]);
     EXPECT_NE(token, nullptr) << "no token for " << ToString(node);
-    const hadoop::IpcAddress address{.host = node.host,
-                                     .port = static_cast<std::uint16_t>(node.port)};
+    const HostPort address{.host = node.host, .port = node.port};
     caller = std::make_unique<Caller>(
         io_, address, hadoop::kContainerManagementProtocol,
         hadoop::IpcCredential{.token = token == nullptr ? hadoop::HadoopToken{} : *token});

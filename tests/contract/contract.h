@@ -31,8 +31,8 @@ using Answer = tl::expected<Response, yarn::RpcError>;
 /// A client of one port, that waits for each answer.
 class Caller {
  public:
-  Caller(boost::asio::io_context& io, const hadoop::IpcAddress& address,
-         const hadoop::IpcProtocol& protocol, hadoop::IpcCredential credential);
+  Caller(boost::asio::io_context& io, const HostPort& address, const hadoop::IpcProtocol& protocol,
+         hadoop::IpcCredential credential);
 
   /// The response's bytes.
   [[nodiscard]] Answer<std::string> Call(const hadoop::EncodedCall& call);

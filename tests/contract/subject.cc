@@ -53,8 +53,8 @@ class FakeSubject final : public Subject {
   }
 
   bool is_fake() const override { return true; }
-  hadoop::IpcAddress clients() const override { return server_.client_address(); }
-  hadoop::IpcAddress masters() const override { return server_.master_address(); }
+  HostPort clients() const override { return server_.client_address(); }
+  HostPort masters() const override { return server_.master_address(); }
   void StopRm() override { server_.StopRm(); }
   void StartRm() override { Check(server_.StartRm()); }
   void StopNode(std::size_t index) override { server_.StopNode(index); }
@@ -70,11 +70,8 @@ class FakeSubject final : public Subject {
 
 // ---------------------------------------------------------------- the real one
 
-hadoop::IpcAddress AddressIn(const char* variable) {
-  const std::string address = Variable(variable);
-  const auto colon = address.rfind(':');
-  return {.host = address.substr(0, colon),
-          .port = static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))};
+HostPort AddressIn(const char* variable) {
+  return ParseHostPort(Variable(variable)).value();
 }
 
 class RealSubject final : public Subject {
@@ -82,8 +79,8 @@ class RealSubject final : public Subject {
   explicit RealSubject(boost::asio::io_context& io) : io_(io) {}
 
   bool is_fake() const override { return false; }
-  hadoop::IpcAddress clients() const override { return AddressIn("TFYARN_CONTRACT_RM"); }
-  hadoop::IpcAddress masters() const override { return AddressIn("TFYARN_CONTRACT_SCHEDULER"); }
+  HostPort clients() const override { return AddressIn("TFYARN_CONTRACT_RM"); }
+  HostPort masters() const override { return AddressIn("TFYARN_CONTRACT_SCHEDULER"); }
   void StopRm() override { Control("kill rm"); }
   void StartRm() override { Control("start rm"); }
   void StopNode(std::size_t index) override { Control(fmt::format("kill nm{}", index + 1)); }

@@ -36,8 +36,8 @@ class Subject {
   Subject& operator=(const Subject&) = delete;
 
   [[nodiscard]] virtual bool is_fake() const = 0;
-  [[nodiscard]] virtual hadoop::IpcAddress clients() const = 0;
-  [[nodiscard]] virtual hadoop::IpcAddress masters() const = 0;
+  [[nodiscard]] virtual HostPort clients() const = 0;
+  [[nodiscard]] virtual HostPort masters() const = 0;
   /// kill -9; of a NodeManager alone.
   virtual void StopRm() = 0;
   virtual void StartRm() = 0;

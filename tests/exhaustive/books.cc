@@ -67,7 +67,7 @@ void Books::Break(std::string_view rule, const std::string& what) {
 
 // ---------------------------------------------------------------- processes
 
-void Books::OnSpawn(const SpawnProcess& order, const TaskAddress& own, bool trains,
+void Books::OnSpawn(const SpawnProcess& order, const HostPort& own, bool trains,
                     const std::vector<Living>& living) {
   const std::int8_t number = NumberOf(*job_, order.task);
   const auto task = static_cast<std::size_t>(number);
@@ -79,7 +79,7 @@ void Books::OnSpawn(const SpawnProcess& order, const TaskAddress& own, bool trai
   const auto index = static_cast<std::size_t>(order.task.index);
   if (spec == nullptr || type == spec->tasks.end() || index >= type->second.size())
     return Break("own-address", name + " is spawned under a cluster spec without it");
-  const TaskAddress& told = type->second[index];
+  const HostPort& told = type->second[index];
   const bool late = !trains && told.port == 0;
   if (!late && !(told == own))
     Break("own-address", fmt::format("{} is told {}:{}, and its agent holds {}:{}", name, told.host,

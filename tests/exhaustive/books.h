@@ -45,7 +45,7 @@ class Books {
     bool trains = false;
   };
   /// `own`: where its agent is and the port that it holds; `living`: processes that run now.
-  void OnSpawn(const SpawnProcess& order, const TaskAddress& own, bool trains,
+  void OnSpawn(const SpawnProcess& order, const HostPort& own, bool trains,
                const std::vector<Living>& living);
   void OnOrdered(const AmAction& action);
   void OnStored(std::string_view journal);

@@ -55,7 +55,7 @@ void World::Carry(std::size_t container, const AgentAction& action) {
           [&](const SpawnProcess& order) { Spawn(container, order); },
           [&](const SignalProcess& order) { Signal(container, order); },
           [&](const ReadAmAddress&) {
-            const TaskAddress address{.host = "am", .port = 1};
+            const HostPort address{.host = "am", .port = 1};
             StepAgent(container, AmAddressRead{.am_attempt = published_, .address = address});
           },
           [&](const ExitAgent& exit) { EndContainer(container, exit.code, exit.reason, false); },
@@ -141,7 +141,7 @@ bool World::LacksPeer(const Container& container, const ClusterSpec& spec) const
   if (spec.epoch <= broken_epoch_) return true;
   for (const auto& [type, addresses] : spec.tasks) {
     if (type == "evaluator" || type == "tensorboard") continue;
-    for (const TaskAddress& address : addresses) {
+    for (const HostPort& address : addresses) {
       const bool there =
           std::any_of(containers_.begin(), containers_.end(), [&](const Container& other) {
             return other.agent != nullptr && other.grant.node.host == address.host;

@@ -93,7 +93,7 @@ Expected<void> FakeCluster::Start() {
 }
 
 std::string FakeCluster::hdfs_address() const {
-  return fmt::format("{}:{}", kHost, hdfs_.port());
+  return ToString(HostPort{.host = kHost, .port = hdfs_.port()});
 }
 
 // ---------------------------------------------------------------- orders

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "core/model/error.h"
-#include "wire/hadoop/ipc_connection.h"
+#include "core/model/host_port.h"
 
 namespace tfyarn::fakes {
 
 struct ClusterAddresses {
-  hadoop::IpcAddress rm;         ///< For clients.
-  hadoop::IpcAddress scheduler;  ///< For AMs.
-  std::string hdfs;              ///< host:port of the NameNode's web server.
+  HostPort rm;         ///< For clients.
+  HostPort scheduler;  ///< For AMs.
+  std::string hdfs;    ///< host:port of the NameNode's web server.
 };
 
 /// Writes core-site.xml, hdfs-site.xml and yarn-site.xml. Errors: kUnavailable.

@@ -19,9 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)ParseAttributes(text);
   TF_CHECK(!WebHdfsFailureOf(403, text).error.message.empty());
   if (const auto url = ParseHttpUrl(text)) {
-    TF_CHECK(!url->host.empty() && url->target.starts_with('/'));
+    TF_CHECK(!url->server.host.empty() && url->target.starts_with('/'));
     // What goes into a request is one line.
-    TF_CHECK((HostText(*url) + url->target).find_first_of("\r\n ") == std::string::npos);
+    TF_CHECK((ToString(url->server) + url->target).find_first_of("\r\n ") == std::string::npos);
   }
   const std::string encoded = EncodePath(text);
   TF_CHECK(encoded.find_first_of("\r\n ?#&") == std::string::npos);

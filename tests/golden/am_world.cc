@@ -153,7 +153,7 @@ void AmWorld::PrintAccount(const AmAction& action) {
   } else if (const auto* spec = std::get_if<SpecAssembled>(&action)) {
     std::string text;
     for (const auto& [type, addresses] : spec->spec.get()->tasks) {
-      for (const TaskAddress& address : addresses)
+      for (const HostPort& address : addresses)
         text += fmt::format(" {}={}:{}", type, address.host, address.port);
     }
     Print(fmt::format("SpecAssembled epoch {}:{}", spec->epoch.value, text));

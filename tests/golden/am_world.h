@@ -46,7 +46,7 @@ class AmWorld {
   struct Agent {
     AgentFence fence;
     NodeId node;
-    TaskAddress address;
+    HostPort address;
     std::optional<ProcessRef> ordered;  // the latest StartProcess that was not yet answered
     std::optional<ProcessRef> running;
     std::optional<ProcessEnded> unseen_end;  // until ReportSeen

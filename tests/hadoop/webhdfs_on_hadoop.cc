@@ -28,7 +28,7 @@ WebHdfsOptions Options(const std::string& user = {}) {
   if (web == nullptr) std::abort();
   const auto url = ParseHttpUrl(web);
   const char* own = std::getenv("HADOOP_CLUSTER_USER");
-  return {.name_nodes = {{url->host, url->port}}, .user = user.empty() ? own : user};
+  return {.name_nodes = {url->server}, .user = user.empty() ? own : user};
 }
 
 class WebHdfsOnHadoop : public testing::Test {
@@ -198,8 +198,7 @@ TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
 
   const WebHdfsOptions options = Options();
   HttpRequest first{.method = "POST",
-                    .url = {.host = options.name_nodes[0].host,
-                            .port = options.name_nodes[0].port,
+                    .url = {.server = options.name_nodes[0],
                             .target = "/webhdfs/v1" + EncodePath(path) +
                                       ".1.open?op=APPEND&user.name=" + options.user}};
   std::shared_ptr<HttpExchange> exchange;
@@ -209,7 +208,8 @@ TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
   const auto there = ParseHttpUrl(redirect->location);
   ASSERT_TRUE(there) << redirect->location;
   boost::asio::ip::tcp::socket stuck(loop_);
-  stuck.connect({boost::asio::ip::make_address(there->host), there->port});
+  stuck.connect({boost::asio::ip::make_address(there->server.host),
+                 static_cast<std::uint16_t>(there->server.port)});
   boost::asio::write(
       stuck, boost::asio::buffer("POST " + there->target +
                                  " HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ntorn"));

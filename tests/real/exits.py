@@ -51,6 +51,21 @@ def exit_codes():
     ends("exit 0", "SUCCEEDED", 0, "ok")
 
 
+def propagated_exit():
+    """--propagate-exit: the exit code of the process that failed the job; 10 where that is no code of a process, 0 for a job that succeeded."""
+    for shell, expected in (("exit 3", 3), ("kill -SEGV $$", 139), ("exit 0", 0)):
+        for options, code in ((["--propagate-exit"], expected), ([], 10 if expected else 0)):
+            job = one_task(shell)
+            got = job.run("-q", *options)
+            job.close()
+            check(got == code, f"{shell} {options}: exit code {got}, not {code}: {job.output}")
+    job, status = eats_memory()
+    got = job.run("-q", "--propagate-exit")
+    cause = job.job()["cause"]
+    job.close()
+    check(got == 10 and cause["exit"] == status, f"exit code {got}: {cause}")
+
+
 def ends_by_signal():
     more = "retries: {infrastructure: 0}"
     ends("kill -SEGV $$", "FAILED", 139, "signal-crash", more)
@@ -192,17 +207,22 @@ def much_output():
     check(code == 0 and size == megabytes << 20, f"exit code {code}, {size} bytes")
 
 
-def too_much_memory():
-    """As YARN's NodeManager: killed with -104, and an oom is not tried again without more memory."""
+def eats_memory():
+    """(A job whose process uses more memory than it has, the exit status that the NodeManager gives it.)"""
     megabytes = 1500 if SANITIZED else 300
-    job = one_task(f"python3 -c 'import time; x = bytearray({megabytes} << 20); time.sleep(30)'", memory="128MiB")
+    return one_task(f"python3 -c 'import time; x = bytearray({megabytes} << 20); time.sleep(30)'", memory="128MiB"), -104
+
+
+def too_much_memory():
+    """As YARN's NodeManager: killed, and an oom is not tried again without more memory."""
+    job, status = eats_memory()
     code = job.run("-q")
     result = job.job()
     attempt = job.attempts("worker:0")[-1]
     job.close()
     check(code == 10, f"exit code {code}")
     check(attempt["exit_class"] == "oom", f"attempt {attempt}")
-    check(result["cause"]["exit"] == -104, f"cause {result['cause']}")
+    check(result["cause"]["exit"] == status, f"cause {result['cause']}")
 
 
 def interrupt():
@@ -278,6 +298,7 @@ def all_of_our_name_are_killed():
 
 CASES = {
     "exit-codes": exit_codes,
+    "propagated-exit": propagated_exit,
     "signals": ends_by_signal,
     "command-that-cannot-be-started": command_that_cannot_be_started, "agents-that-never-start": agents_that_never_start,
     "children-are-ended": children_are_ended,

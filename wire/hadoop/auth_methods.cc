@@ -29,7 +29,7 @@ constexpr std::size_t kMostAnswer = std::size_t{64} * 1024;
 
 class Question : public std::enable_shared_from_this<Question> {
  public:
-  Question(asio::io_context& io, IpcAddress address, std::function<void(AuthMethods)> answer)
+  Question(asio::io_context& io, HostPort address, std::function<void(AuthMethods)> answer)
       : address_(std::move(address)),
         answer_(std::move(answer)),
         resolver_(io),
@@ -119,7 +119,7 @@ class Question : public std::enable_shared_from_this<Question> {
     answer_(std::move(methods));
   }
 
-  const IpcAddress address_;
+  const HostPort address_;
   const std::function<void(AuthMethods)> answer_;
   tcp::resolver resolver_;
   tcp::socket socket_;
@@ -132,7 +132,7 @@ class Question : public std::enable_shared_from_this<Question> {
 
 }  // namespace
 
-void AskAuthMethods(asio::io_context& io, IpcAddress address, Duration limit,
+void AskAuthMethods(asio::io_context& io, HostPort address, Duration limit,
                     std::function<void(AuthMethods)> answer) {
   std::make_shared<Question>(io, std::move(address), std::move(answer))->Start(limit);
 }

@@ -13,8 +13,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "core/model/host_port.h"
 #include "core/model/time.h"
-#include "wire/hadoop/ipc_connection.h"
 #include "wire/hadoop/ipc_error.h"
 
 namespace tfyarn::hadoop {
@@ -24,7 +24,7 @@ using AuthMethods = tl::expected<std::vector<std::string>, IpcError>;
 
 /// Connects, asks and hangs up. `answer` comes once, from the event loop, after `limit` at the
 /// latest. `io` must outlive that.
-void AskAuthMethods(boost::asio::io_context& io, IpcAddress address, Duration limit,
+void AskAuthMethods(boost::asio::io_context& io, HostPort address, Duration limit,
                     std::function<void(AuthMethods)> answer);
 
 }  // namespace tfyarn::hadoop

@@ -53,7 +53,7 @@ Verdict Judge(const IpcError& error, Repeatable repeatable) {
 /// The inside, which handlers on their way keep alive when the client is destroyed.
 class IpcClient::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(asio::io_context& io, std::vector<IpcAddress> addresses, IpcProtocol protocol,
+  Core(asio::io_context& io, std::vector<HostPort> addresses, IpcProtocol protocol,
        IpcCredential credential, const IpcClientOptions& options)
       : io_(io),
         addresses_(std::move(addresses)),
@@ -90,7 +90,7 @@ class IpcClient::Core : public std::enable_shared_from_this<Core> {
   IpcConnection& Connection();
 
   asio::io_context& io_;
-  const std::vector<IpcAddress> addresses_;
+  const std::vector<HostPort> addresses_;
   const IpcProtocol protocol_;
   IpcCredential credential_;
   const IpcClientOptions options_;
@@ -174,7 +174,7 @@ void IpcClient::Core::Stop() {
   waiting_.clear();
 }
 
-IpcClient::IpcClient(asio::io_context& io, std::vector<IpcAddress> addresses, IpcProtocol protocol,
+IpcClient::IpcClient(asio::io_context& io, std::vector<HostPort> addresses, IpcProtocol protocol,
                      IpcCredential credential, const IpcClientOptions& options)
     : core_(std::make_shared<Core>(io, std::move(addresses), std::move(protocol),
                                    std::move(credential), options)) {}

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/host_port.h"
 #include "core/model/time.h"
 #include "wire/hadoop/ipc_connection.h"
 
@@ -39,7 +40,7 @@ class IpcClient {
   using Answer = IpcConnection::Answer;
 
   /// `addresses`: not empty. `io` must outlive this.
-  IpcClient(boost::asio::io_context& io, std::vector<IpcAddress> addresses, IpcProtocol protocol,
+  IpcClient(boost::asio::io_context& io, std::vector<HostPort> addresses, IpcProtocol protocol,
             IpcCredential credential, const IpcClientOptions& options);
   /// Closes its connections; no answer is given any more.
   ~IpcClient();

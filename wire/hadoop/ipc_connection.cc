@@ -40,11 +40,7 @@ bool IsAboutSecurity(std::string_view exception) {
 
 }  // namespace
 
-std::string ToString(const IpcAddress& address) {
-  return fmt::format("{}:{}", address.host, address.port);
-}
-
-IpcConnection::IpcConnection(asio::io_context& io, IpcAddress address, IpcProtocol protocol,
+IpcConnection::IpcConnection(asio::io_context& io, HostPort address, IpcProtocol protocol,
                              IpcCredential credential, std::string client_id,
                              const IpcOptions& options)
     : address_(std::move(address)),
@@ -126,7 +122,8 @@ void IpcConnection::Connect() {
   ArmTimer();
   boost::system::error_code not_numeric;
   const auto numeric = asio::ip::make_address(address_.host, not_numeric);
-  if (!not_numeric) return ConnectTo({Tcp::endpoint(numeric, address_.port)});
+  if (!not_numeric)
+    return ConnectTo({Tcp::endpoint(numeric, static_cast<std::uint16_t>(address_.port))});
   resolver_.async_resolve(address_.host, std::to_string(address_.port),
                           Tcp::resolver::numeric_service,
                           Guarded([](IpcConnection& self, const boost::system::error_code& failed,

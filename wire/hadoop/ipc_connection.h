@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/host_port.h"
 #include "core/model/time.h"
 #include "wire/frame.h"
 #include "wire/hadoop/ipc_error.h"
@@ -44,13 +45,6 @@ struct IpcOptions {
   std::size_t write_queue = std::size_t{64} << 20;  ///< Most bytes that wait to be written.
 };
 
-struct IpcAddress {
-  std::string host;
-  std::uint16_t port = 0;
-  friend auto operator<=>(const IpcAddress&, const IpcAddress&) = default;
-};
-[[nodiscard]] std::string ToString(const IpcAddress& address);
-
 /// Our identity to a server. One connection has one, for its whole life.
 struct IpcCredential {
   std::string user;                  ///< Without a token: who we say we are; not empty.
@@ -65,7 +59,7 @@ class IpcConnection : public std::enable_shared_from_this<IpcConnection> {
   using Answer = std::function<void(tl::expected<std::string, IpcError>)>;
 
   /// `client_id`: 16 bytes, those of all connections of one client. `io` must outlive this.
-  IpcConnection(boost::asio::io_context& io, IpcAddress address, IpcProtocol protocol,
+  IpcConnection(boost::asio::io_context& io, HostPort address, IpcProtocol protocol,
                 IpcCredential credential, std::string client_id, const IpcOptions& options);
   IpcConnection(const IpcConnection&) = delete;
   IpcConnection& operator=(const IpcConnection&) = delete;
@@ -131,7 +125,7 @@ class IpcConnection : public std::enable_shared_from_this<IpcConnection> {
   template <class Step>
   auto Guarded(Step step);
 
-  const IpcAddress address_;
+  const HostPort address_;
   const IpcProtocol protocol_;
   const IpcCredential credential_;
   const std::string client_id_;

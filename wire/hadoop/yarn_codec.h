@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/model/error.h"
+#include "core/model/host_port.h"
 #include "core/model/yarn.h"
 #include "wire/hadoop/ipc_messages.h"
 #include "wire/hadoop/token_store.h"
@@ -31,8 +32,8 @@ inline const IpcProtocol kContainerManagementProtocol{
 /// The file system in which a LocalResource's path lies.
 struct FileSystemAddress {
   std::string scheme = "hdfs";
-  std::string host;        ///< Or the name service of a pair of NameNodes.
-  std::int32_t port = -1;  ///< -1: the address has none, as that of a name service.
+  /// Or the name service of a pair of NameNodes, which has no port: 0.
+  HostPort server;
 };
 
 /// What a launch needs beyond core's record.

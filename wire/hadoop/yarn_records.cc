@@ -43,8 +43,9 @@ void WriteAt(const FileSystemAddress& file_system, const yarn::LocalResource& in
              pb::LocalResource& out) {
   pb::Url& url = *out.mutable_resource();
   url.set_scheme(file_system.scheme);
-  url.set_host(file_system.host);
-  url.set_port(file_system.port);  // Unset would read as port 0.
+  url.set_host(file_system.server.host);
+  // Unset would read as port 0; none is -1, as in java.net.URI.
+  url.set_port(file_system.server.port == 0 ? -1 : file_system.server.port);
   url.set_file(in.path);
   out.set_size(in.size);
   out.set_timestamp(in.timestamp);
@@ -292,7 +293,8 @@ LaunchTerms Reader::Terms(const pb::ContainerLaunchContext& in) {
   LaunchTerms out{.file_system = {}, .credentials = in.tokens()};
   if (in.local_resources().empty()) return out;
   const pb::Url& url = in.local_resources(0).value().resource();
-  out.file_system = {.scheme = url.scheme(), .host = url.host(), .port = url.port()};
+  out.file_system = {.scheme = url.scheme(),
+                     .server = {.host = url.host(), .port = std::max(url.port(), 0)}};
   return out;
 }
 

@@ -89,16 +89,18 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
 
   void Resolve() {
     error_code is_name;
-    const auto address = asio::ip::make_address(request_.url.host, is_name);
+    const auto address = asio::ip::make_address(request_.url.server.host, is_name);
     // An address needs no resolver, and Asio starts no thread to wait for one.
-    if (!is_name) return Connect(asio::ip::tcp::endpoint(address, request_.url.port));
+    if (!is_name)
+      return Connect(
+          asio::ip::tcp::endpoint(address, static_cast<std::uint16_t>(request_.url.server.port)));
     resolving_.expires_after(limits_.connect);
     resolving_.async_wait([self = shared_from_this()](const error_code& cancelled) {
       if (!cancelled && self->done_)
         self->FailWith(Kind::kNotConnected, "no name server knows the host within the time");
     });
     resolver_.async_resolve(
-        request_.url.host, std::to_string(request_.url.port),
+        request_.url.server.host, std::to_string(request_.url.server.port),
         [self = shared_from_this()](const error_code& error, const auto& found) {
           if (!self->done_) return;
           self->resolving_.cancel();
@@ -123,7 +125,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     request.version(11);
     request.method_string(request_.method);
     request.target(request_.url.target);
-    request.set(http::field::host, HostText(request_.url));
+    request.set(http::field::host, ToString(request_.url.server));
     request.set(http::field::accept, request_.accept);
     request.set(http::field::connection, "close");
     request.set(http::field::content_type, "application/octet-stream");
@@ -245,8 +247,8 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   void FailToWrite() { FailWith(Kind::kLocal, request_.sink_file + ": " + std::strerror(errno)); }
   void FailWith(Kind kind, const std::string& why) {
     Close();
-    std::exchange(done_, nullptr)(tl::unexpected(
-        HttpFailure{.kind = kind, .message = fmt::format("{}: {}", HostText(request_.url), why)}));
+    std::exchange(done_, nullptr)(tl::unexpected(HttpFailure{
+        .kind = kind, .message = fmt::format("{}: {}", ToString(request_.url.server), why)}));
   }
   void Close() {
     resolver_.cancel();

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
-#include <charconv>
+#include <utility>
 
 namespace tfyarn::wire {
 namespace {
 
 namespace urls = boost::urls;
+
+constexpr std::int32_t kHttpPort = 80;
 
 tl::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument,
@@ -30,33 +32,11 @@ Expected<HttpUrl> ParseHttpUrl(std::string_view text) {
   if (!text.starts_with(kScheme)) return Bad(text, "expected: http://HOST:PORT/...");
   text.remove_prefix(kScheme.size());
   const auto end = std::min(text.find_first_of("/?#"), text.size());
-  std::string_view authority = text.substr(0, end);
-  HttpUrl url;
+  auto server = ParseHostPort(text.substr(0, end), kHttpPort);
+  if (!server) return Bad(text, server.error().message);
   const std::string_view rest = text.substr(end, text.find('#') - end);
-  url.target = rest.starts_with('/') ? std::string(rest) : "/" + std::string(rest);
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const auto close = authority.find(']');
-    if (close == std::string_view::npos) return Bad(authority, "a bracket is not closed");
-    url.host = authority.substr(1, close - 1);
-    port = authority.substr(close + 1);
-  } else {
-    const auto colon = authority.find(':');
-    url.host = authority.substr(0, colon);
-    port = colon == std::string_view::npos ? std::string_view() : authority.substr(colon);
-  }
-  if (url.host.empty() || url.host.find('@') != std::string::npos) return Bad(text, "no host");
-  if (port.empty()) return url;
-  const char* last = port.data() + port.size();
-  const auto [stop, failed] = std::from_chars(port.data() + 1, last, url.port);
-  if (port[0] != ':' || failed != std::errc{} || stop != last || url.port == 0)
-    return Bad(text, "the port is none");
-  return url;
-}
-
-std::string HostText(const HttpUrl& url) {
-  const bool is_v6 = url.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", url.host, is_v6 ? "]" : "", url.port);
+  return HttpUrl{.server = std::move(*server),
+                 .target = rest.starts_with('/') ? std::string(rest) : "/" + std::string(rest)};
 }
 
 std::string EncodePath(std::string_view path) {

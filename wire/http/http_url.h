@@ -2,17 +2,16 @@
 // again.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "core/model/error.h"
+#include "core/model/host_port.h"
 
 namespace tfyarn::wire {
 
 struct HttpUrl {
-  std::string host;  ///< A name or an address; no brackets.
-  std::uint16_t port = 80;
+  HostPort server;
   std::string target = "/";  ///< Path and query, as they stand in a request.
 };
 
@@ -20,8 +19,6 @@ inline constexpr std::size_t kLongestUrl = std::size_t{64} << 10;
 
 /// http://HOST[:PORT][/...]. Errors: kInvalidArgument for anything else, https included.
 [[nodiscard]] Expected<HttpUrl> ParseHttpUrl(std::string_view text);
-/// host:port, with brackets where IPv6 wants them.
-[[nodiscard]] std::string HostText(const HttpUrl& url);
 /// Bytes that a path may not have become %XX; slashes stay.
 [[nodiscard]] std::string EncodePath(std::string_view path);
 /// The same for one value of a query, slashes included.

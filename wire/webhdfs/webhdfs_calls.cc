@@ -109,8 +109,7 @@ HttpRequest WebHdfsCalls::RequestOf(const Running& running, HttpUrl url, bool wi
 }
 
 void WebHdfsCalls::AskNameNode(const RunningPtr& running) {
-  const WebHdfsOptions::NameNode& node = name_node();
-  HttpUrl url{.host = node.host, .port = node.port, .target = Target(*running)};
+  HttpUrl url{.server = name_node(), .target = Target(*running)};
   running->exchange = StartHttpExchange(
       loop_, options_.http, RequestOf(*running, std::move(url), false),
       [self = shared_from_this(), running](tl::expected<HttpReply, HttpFailure> reply) {
@@ -130,7 +129,7 @@ void WebHdfsCalls::AskNameNode(const RunningPtr& running) {
 void WebHdfsCalls::AskDataNode(const RunningPtr& running, const std::string& location) {
   auto url = ParseHttpUrl(location);
   if (!url) return AfterFailure(running, Unavailable(url.error().message, WebHdfsRemedy::kNone));
-  running->data_node = HostText(*url);
+  running->data_node = ToString(url->server);
   running->exchange = StartHttpExchange(
       loop_, options_.http, RequestOf(*running, std::move(*url), true),
       [self = shared_from_this(), running](tl::expected<HttpReply, HttpFailure> reply) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/model/hdfs.h"
+#include "core/model/host_port.h"
 #include "core/model/time.h"
 #include "wire/http/http_exchange.h"
 #include "wire/webhdfs/webhdfs_answers.h"
@@ -26,14 +27,11 @@
 namespace tfyarn::wire {
 
 struct WebHdfsOptions {
-  struct NameNode {
-    std::string host;
-    std::uint16_t port = 9870;  ///< Of its web server.
-  };
-  std::vector<NameNode> name_nodes;  ///< Not empty; the order in which they are tried first.
-  std::string user;                  ///< The user that the caller names, without Kerberos.
-  std::string delegation_token;      ///< In its URL form; not "": in place of the user.
-  std::uint32_t umask = 022;         ///< HDFS would apply none to what comes by HTTP.
+  /// Their web servers, not empty; the order in which they are tried first.
+  std::vector<HostPort> name_nodes;
+  std::string user;              ///< The user that the caller names, without Kerberos.
+  std::string delegation_token;  ///< In its URL form; not "": in place of the user.
+  std::uint32_t umask = 022;     ///< HDFS would apply none to what comes by HTTP.
   /// Short files that are written whole are QuickFiles: for our own programs alone, as others see
   /// them empty.
   bool quick_files = false;
@@ -72,9 +70,7 @@ class WebHdfsCalls : public std::enable_shared_from_this<WebHdfsCalls> {
   void Stop();
   [[nodiscard]] const WebHdfsOptions& options() const { return options_; }
   /// The one that answered last: of a pair, the active one.
-  [[nodiscard]] const WebHdfsOptions::NameNode& name_node() const {
-    return options_.name_nodes[name_node_];
-  }
+  [[nodiscard]] const HostPort& name_node() const { return options_.name_nodes[name_node_]; }
 
  private:
   struct Running;

@@ -52,7 +52,7 @@ class WebHdfsClient {
   void List(const std::string& directory, WebHdfsAnswer<std::vector<WebHdfsFile>> answer) {
     operations_.List(directory, std::move(answer));
   }
-  [[nodiscard]] const WebHdfsOptions::NameNode& name_node() const { return calls_->name_node(); }
+  [[nodiscard]] const HostPort& name_node() const { return calls_->name_node(); }
   /// See WebHdfsOperations::Rename.
   void Rename(const std::string& from, const std::string& to, WebHdfsAnswer<bool> answer) {
     operations_.Rename(from, to, std::move(answer));

@@ -132,7 +132,7 @@ ClusterSpec EpochControl::Assemble() const {
   ClusterSpec spec{.epoch = core.snapshot.epoch, .tasks = {}};
   for (std::size_t type = 0; type < core.job->tasks.size(); ++type) {
     const auto [first, count] = core.tasks.RangeOf(type);
-    std::vector<TaskAddress>& addresses = spec.tasks[core.job->tasks[type].name];
+    std::vector<HostPort>& addresses = spec.tasks[core.job->tasks[type].name];
     addresses.reserve(count);
     for (std::uint32_t i = first; i < first + count; ++i) {
       addresses.push_back(core.tasks.shown(TaskIndex(i)).address);

@@ -109,6 +109,7 @@ TEST(HadoopSettingsTest, AllThatIsWrongIsSaidAtOnce) {
                           {"yarn.resourcemanager.ha.rm-ids", "rm1"},
                           {"fs.permissions.umask-mode", "worldly"},
                           {"hadoop.rpc.protection", "strong"},
+                          {"yarn.nodemanager.webapp.address", "node:x"},
                           {"dfs.replication", "many"}});
   ASSERT_FALSE(read);
   const std::string text = Render(read.error());
@@ -117,19 +118,26 @@ TEST(HadoopSettingsTest, AllThatIsWrongIsSaidAtOnce) {
         "expected: yarn.resourcemanager.hostname.rm1 or yarn.resourcemanager.address.rm1",
         "'worldly' of fs.permissions.umask-mode is no umask", "'strong' of hadoop.rpc.protection",
         "'many' of dfs.replication is no whole number",
+        "'node:x' of yarn.nodemanager.webapp.address is no address",
+        "its port is no number from 1 to 65535; expected HOST, HOST:PORT",
         "'file:///' of fs.defaultFS is no file system for jobs"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
 
 TEST(HadoopSettingsTest, AddressesHaveManyForms) {
-  EXPECT_EQ(ParseHadoopAddress("h", 7), (HadoopAddress{"h", 7}));
-  EXPECT_EQ(ParseHadoopAddress("h:1", 7), (HadoopAddress{"h", 1}));
-  EXPECT_EQ(ParseHadoopAddress("http://h:1/x", 7), (HadoopAddress{"h", 1}));
-  EXPECT_EQ(ParseHadoopAddress("[::1]:2", 7), (HadoopAddress{"::1", 2}));
-  EXPECT_EQ(ToString({"::1", 2}), "[::1]:2");
-  for (const char* wrong : {"", ":1", "h:", "h:x", "h:65536", "h:1:2", "[::1", "[::1]2", "a b:1"})
-    EXPECT_EQ(ParseHadoopAddress(wrong, 7), std::nullopt) << wrong;
+  EXPECT_EQ(ParseHadoopAddress("h", 7).value(), (HostPort{"h", 7}));
+  EXPECT_EQ(ParseHadoopAddress("h:1", 7).value(), (HostPort{"h", 1}));
+  EXPECT_EQ(ParseHadoopAddress("http://h:1/x", 7).value(), (HostPort{"h", 1}));
+  EXPECT_EQ(ParseHadoopAddress("hdfs://[::1]:2", 7).value(), (HostPort{"::1", 2}));
+  for (const char* wrong : {"", "http://", "/x", "h:0", "a b:1", "${host}:1"})
+    EXPECT_FALSE(ParseHadoopAddress(wrong, 7)) << wrong;
+}
+
+TEST(HadoopSettingsTest, NodeManagersMayTakeAnyPort) {
+  const HadoopSettings read =
+      Good({{"fs.defaultFS", "hdfs://nn"}, {"yarn.nodemanager.webapp.address", "0.0.0.0:0"}});
+  EXPECT_EQ(read.node_manager_web_port, 0);
 }
 
 TEST(HadoopSettingsTest, AUmaskIsANumberOrWhatStays) {

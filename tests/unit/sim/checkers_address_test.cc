@@ -36,7 +36,7 @@ class AddressScript : public CheckerScript {
     Say(trace::AgentTold{
         .job = kJob, .container = Container(container), .event = PortLeased{.port = port}});
   }
-  void SpawnUnder(std::int64_t container, const TaskId& task, std::vector<TaskAddress> workers) {
+  void SpawnUnder(std::int64_t container, const TaskId& task, std::vector<HostPort> workers) {
     ClusterSpec spec{.epoch = Epoch(1), .tasks = {{"worker", std::move(workers)}}};
     Say(trace::AgentOrdered{
         .job = kJob,

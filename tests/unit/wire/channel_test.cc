@@ -192,7 +192,7 @@ TEST_F(ChannelTest, AnAgentFollowsItsAmToTheNextAttempt) {
 TEST_F(ChannelTest, AnAgentAsksAgainAndAgainForAnAmThatIsNotThere) {
   const auto agent = Agent(2, {.retry_least = 1ms, .retry_most = 4ms});
   std::optional<TestAm> am(std::in_place, io, authority.IssueAm(1).value());
-  const TaskAddress address = am->address();
+  const HostPort address = am->address();
   am.reset();
   agent->client().Send(address, 1, AgentHeartbeat{.fence = FenceIn(ContainerOf(2))});
   RUN_UNTIL(io, agent->lost.size() == 5);
@@ -271,7 +271,7 @@ TEST_F(ChannelTest, EitherEndCanGoFromWithinItsOwnHandlers) {
                                              kApplication, 1, std::move(at_am));
     client = std::make_unique<ChannelClient>(io, ClientOptions{}, AgentIdentity(2), kApplication,
                                              ContainerOf(2), std::move(at_agent));
-    const TaskAddress address{"127.0.0.1", server->Listen("127.0.0.1").value()};
+    const HostPort address{"127.0.0.1", server->Listen("127.0.0.1").value()};
     // Two at once: the second must not be told to a handler that is gone.
     for (int i = 0; i < 2; ++i)
       client->Send(address, 1, AgentHeartbeat{.fence = FenceIn(ContainerOf(2))});

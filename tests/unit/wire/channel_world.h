@@ -86,7 +86,7 @@ class TestAm {
     address_ = {.host = "127.0.0.1", .port = port.value_or(0)};
   }
 
-  [[nodiscard]] const TaskAddress& address() const { return address_; }
+  [[nodiscard]] const HostPort& address() const { return address_; }
   [[nodiscard]] std::int32_t am_attempt() const { return am_attempt_; }
   [[nodiscard]] ChannelServer& server() { return *server_; }
   /// How many connections ended so.
@@ -110,7 +110,7 @@ class TestAm {
   }
 
   std::int32_t am_attempt_;
-  TaskAddress address_;
+  HostPort address_;
   std::unique_ptr<ChannelServer> server_;
 };
 

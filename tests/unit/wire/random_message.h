@@ -35,7 +35,7 @@ class RandomMessages {
     for (std::uint64_t type = 0; type < types; ++type) {
       auto& tasks = spec.tasks[TaskType()];
       tasks.resize(random_.Below(5));
-      for (TaskAddress& task : tasks) Fill(task);
+      for (HostPort& task : tasks) Fill(task);
     }
     return Share(std::move(spec));
   }
@@ -69,7 +69,7 @@ class RandomMessages {
   }
   std::string TaskType() { return "t" + Of("abcdefghijklmnopqrstuvwxyz0123456789_-", 0, 12); }
 
-  void Fill(TaskAddress& address) {
+  void Fill(HostPort& address) {
     address.port = static_cast<std::int32_t>(random_.Below(65536));
     address.host = Of("abcXYZ012.:%-_", address.port == 0 ? 0 : 1, 20);
   }

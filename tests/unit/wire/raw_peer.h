@@ -32,7 +32,7 @@ struct RawTls {
 class RawPeer {
  public:
   /// Connects to `am`; with `tls` it shakes hands, else its bytes go out as they are.
-  RawPeer(boost::asio::io_context& io, const TaskAddress& am, const std::optional<RawTls>& tls)
+  RawPeer(boost::asio::io_context& io, const HostPort& am, const std::optional<RawTls>& tls)
       : context_(boost::asio::ssl::context::tls_client) {
     if (tls) Prepare(*tls);
     stream_ = std::make_unique<Stream>(io, context_);

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const char* kRegister = "AM1 <- RegisterAgent{address=TaskAddress{host=\"n1\" port=2222}}";
+const char* kRegister = "AM1 <- RegisterAgent{address=HostPort{host=\"n1\" port=2222}}";
 const char* kHeartbeat = "AM1 <- AgentHeartbeat{}";
 
 TEST(TaskAgentTest, LeasesAPortFirstAndRegistersWithIt) {
@@ -188,7 +188,7 @@ TEST(TaskAgentTest, ANewerAmIsToldWhatRuns) {
   rig.RunProcess(0s, 4);
   (void)rig.RunTo(4s);
   EXPECT_THAT(rig.Tell(4s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 7}}),
-              ElementsAre("AM2 <- RegisterAgent{address=TaskAddress{host=\"n1\" port=2222} "
+              ElementsAre("AM2 <- RegisterAgent{address=HostPort{host=\"n1\" port=2222} "
                           "running=ProcessRef{attempt=4 epoch=1}}"));
   EXPECT_EQ(rig.state().am_address.host, "am2");
   EXPECT_FALSE(rig.state().accepted);
@@ -233,9 +233,8 @@ TEST(TaskAgentTest, APortThatItsRegistrationHasToldIsNotToldAgain) {
     if (leased_after) (void)rig.Tell(6s, PortLeased{.port = 3333});
     const auto said = rig.Say(7s, AgentAccepted{});
     EXPECT_THAT(said, Contains(HasSubstr("ProcessEnded")));
-    EXPECT_THAT(said,
-                Contains(HasSubstr("AddressChanged{address=TaskAddress{host=\"n1\" port=3333"))
-                    .Times(leased_after ? 1 : 0));
+    EXPECT_THAT(said, Contains(HasSubstr("AddressChanged{address=HostPort{host=\"n1\" port=3333"))
+                          .Times(leased_after ? 1 : 0));
   }
 }
 

@@ -252,7 +252,7 @@ TEST(TaskAgentProcessTest, ATakenPortIsReportedAndAnotherOneLeased) {
   EXPECT_THAT(rig.Tell(1s, exited), ElementsAre(HasSubstr("port_conflict=yes"), "LeasePort{}"));
   EXPECT_THAT(
       rig.Tell(2s, PortLeased{.port = 3333}),
-      ElementsAre("AM1 <- AddressChanged{address=TaskAddress{host=\"n1\" port=3333} number=1}"));
+      ElementsAre("AM1 <- AddressChanged{address=HostPort{host=\"n1\" port=3333} number=1}"));
   (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 0));
   EXPECT_THAT(rig.RunQuietlyTo(4s), Contains(HasSubstr("4s AM1 <- AddressChanged")));
   (void)rig.Say(4s, NewsSeen{.number = 1});
@@ -473,7 +473,7 @@ TEST(TaskAgentProcessTest, AStandstillOfAnEndThatTheAmHasIsNotTold) {
                                     .stderr_tail = ""});
   (void)rig.Say(14s, ReportSeen{.kind = ReportKind::kProcessEnded, .attempt = TaskAttempt(0)});
   EXPECT_THAT(rig.Tell(15s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}}),
-              ElementsAre("AM2 <- RegisterAgent{address=TaskAddress{host=\"n1\" port=2222}}"));
+              ElementsAre("AM2 <- RegisterAgent{address=HostPort{host=\"n1\" port=2222}}"));
 }
 
 // ---------------------------------------------------------------- does it listen

@@ -401,7 +401,7 @@ TEST(ApplicationMasterTest, AnAgentSpeaksOnlyForItsOwnTaskContainerAndLife) {
   earlier_life.incarnation = Incarnation(own.incarnation.value + 1);
   AgentFence guessed = own;
   guessed.nonce = Nonce(own.nonce.value + 1);
-  const TaskAddress address{.host = "evil", .port = 1};
+  const HostPort address{.host = "evil", .port = 1};
   for (const AgentFence& fence : {other_task, other_container, earlier_life, guessed}) {
     std::vector<AmAction> actions;
     driver.am_->Step(driver.now_, AgentSaid{RegisterAgent{.fence = fence, .address = address}},

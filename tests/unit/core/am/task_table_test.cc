@@ -65,8 +65,8 @@ TEST_F(TaskTableTest, ATaskThatStartsWithTheEpochIsReadyWhenItsAgentWaitsWithAKn
 }
 
 TEST_F(TaskTableTest, AProcessWhosePortWasTakenWaitsForAnotherAddressUnlessItIsThere) {
-  const TaskAddress first{.host = "n1", .port = 1};
-  const TaskAddress second{.host = "n1", .port = 2};
+  const HostPort first{.host = "n1", .port = 1};
+  const HostPort second{.host = "n1", .port = 2};
   Launch(kWorker0);
   table_.SetAddress(kWorker0, first);
   (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(1));

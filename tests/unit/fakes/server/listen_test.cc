@@ -20,29 +20,31 @@ error_code Connected(boost::asio::io_context& io, std::uint16_t port) {
 TEST(ListeningPortTest, KeepsItsNumberWhileItIsClosed) {
   boost::asio::io_context io;
   ListeningPort port(io);
-  std::uint16_t number = 0;
-  ASSERT_TRUE(port.Open(kHost, number));
-  ASSERT_NE(number, 0);
-  EXPECT_FALSE(Connected(io, number));
+  HostPort address{.host = kHost};
+  ASSERT_TRUE(port.Open(address));
+  ASSERT_NE(address.port, 0);
+  EXPECT_FALSE(Connected(io, static_cast<std::uint16_t>(address.port)));
 
   port.Close();
-  EXPECT_EQ(Connected(io, number), boost::asio::error::connection_refused);
+  EXPECT_EQ(Connected(io, static_cast<std::uint16_t>(address.port)),
+            boost::asio::error::connection_refused);
   tcp::socket other(io, tcp::v4());
   error_code failed;
-  other.bind({boost::asio::ip::make_address(kHost), number}, failed);
+  other.bind({boost::asio::ip::make_address(kHost), static_cast<std::uint16_t>(address.port)},
+             failed);
   EXPECT_EQ(failed, boost::asio::error::address_in_use);
 
-  ASSERT_TRUE(port.Open(kHost, number));
-  EXPECT_FALSE(Connected(io, number));
+  ASSERT_TRUE(port.Open(address));
+  EXPECT_FALSE(Connected(io, static_cast<std::uint16_t>(address.port)));
 }
 
 TEST(ListeningPortTest, APortThatIsTakenIsAnError) {
   boost::asio::io_context io;
   ListeningPort first(io);
-  std::uint16_t number = 0;
-  ASSERT_TRUE(first.Open(kHost, number));
+  HostPort address{.host = kHost};
+  ASSERT_TRUE(first.Open(address));
   ListeningPort second(io);
-  const auto opened = second.Open(kHost, number);
+  const auto opened = second.Open(address);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(second.acceptor().is_open());

@@ -25,7 +25,7 @@ namespace tfyarn::fakes::yarn_server_test {
 namespace {
 
 /// What the ResourceManager answers a client, with production's way to call again.
-std::string AskAs(boost::asio::io_context& io, const hadoop::IpcAddress& address,
+std::string AskAs(boost::asio::io_context& io, const HostPort& address,
                   const hadoop::EncodedCall& call, const std::function<void()>& on_step = {}) {
   hadoop::IpcClient client(io, {address}, hadoop::kApplicationClientProtocol, {.user = "alice"},
                            {.retry_least = 10ms, .retry_most = 10ms});

@@ -115,7 +115,7 @@ TEST_F(AmHostTest, CarriesCallsAndFilesAndTellsTheAnswers) {
   EXPECT_LT(CallOf("AppendRequest /a/journal"), CallOf("RegisterApplicationMasterRequest"));
   EXPECT_LT(CallOf("RegisterApplicationMasterRequest"), CallOf("AllocateRequest"));
   EXPECT_EQ(ToText(AmAddressFrom(storage_.files["/a/am-address"]).address),
-            "TaskAddress{host=\"gpu-0\" port=40000}");
+            "HostPort{host=\"gpu-0\" port=40000}");
 }
 
 TEST_F(AmHostTest, GivesEachStartedContainerItsSecretAndKeepsItOutOfItsEnvironment) {

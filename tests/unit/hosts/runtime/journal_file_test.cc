@@ -105,7 +105,7 @@ TEST_F(JournalFileTest, AnAddressIsPublishedUntilItIsWrittenAndThenRead) {
   ReadAmAddressFrom(storage_, "/a",
                     [&](const AmAddressRead& answer) { read.push_back(ToText(answer)); });
   Settle();
-  EXPECT_THAT(read, ElementsAre("AmAddressRead{am_attempt=2 address=TaskAddress{host=\"gpu-1\" "
+  EXPECT_THAT(read, ElementsAre("AmAddressRead{am_attempt=2 address=HostPort{host=\"gpu-1\" "
                                 "port=40000}}"));
 }
 
@@ -117,7 +117,7 @@ TEST_F(JournalFileTest, AnOlderAttemptThatPublishesLateTakesNothingAway) {
   ReadAmAddressFrom(storage_, "/a", [&](AmAddressRead answer) { read = std::move(answer); });
   Settle();
   EXPECT_EQ(read.am_attempt, 2);
-  EXPECT_EQ(ToText(read.address), "TaskAddress{host=\"gpu-1\" port=40000}");
+  EXPECT_EQ(ToText(read.address), "HostPort{host=\"gpu-1\" port=40000}");
 }
 
 TEST_F(JournalFileTest, NoAddressIsAttemptZero) {

@@ -138,10 +138,10 @@ TEST_F(YarnClusterTest, AnAnswerThatComesAfterItsEndGoesNowhere) {
 }
 
 TEST(FileSystemOfTest, ANameServiceHasNoPort) {
-  EXPECT_EQ(FileSystemOf("ns").host, "ns");
-  EXPECT_EQ(FileSystemOf("ns").port, -1);
-  EXPECT_EQ(FileSystemOf("nn:8020").host, "nn");
-  EXPECT_EQ(FileSystemOf("nn:8020").port, 8020);
+  EXPECT_EQ(FileSystemOf("ns").server, (HostPort{"ns", 0}));
+  EXPECT_EQ(FileSystemOf("a,b").server, (HostPort{"a,b", 0}));
+  EXPECT_EQ(FileSystemOf("nn:8020").server, (HostPort{"nn", 8020}));
+  EXPECT_EQ(FileSystemOf("[fe80::1]:8020").server, (HostPort{"fe80::1", 8020}));
 }
 
 }  // namespace

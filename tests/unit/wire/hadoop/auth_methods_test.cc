@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 class AuthMethodsTest : public ::testing::Test {
  protected:
   AuthMethods Ask(Duration limit = 1min) { return Ask(server_.address(), limit); }
-  AuthMethods Ask(const IpcAddress& address, Duration limit) {
+  AuthMethods Ask(const HostPort& address, Duration limit) {
     std::optional<AuthMethods> answer;
     AskAuthMethods(io_, address, limit, [&](AuthMethods methods) {
       EXPECT_FALSE(answer.has_value()) << "answered twice";

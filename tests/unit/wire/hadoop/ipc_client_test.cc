@@ -13,7 +13,7 @@ const IpcProtocol kProtocol{.name = "org.example.TestPB", .version = 1};
 
 class IpcClientTest : public ::testing::Test {
  protected:
-  IpcClient& To(std::vector<IpcAddress> addresses, Duration give_up = 1min) {
+  IpcClient& To(std::vector<HostPort> addresses, Duration give_up = 1min) {
     client_ = std::make_unique<IpcClient>(
         io_, std::move(addresses), kProtocol, IpcCredential{.user = "alice"},
         IpcClientOptions{.retry_least = 1ms, .retry_most = 4ms, .give_up = give_up});
@@ -26,8 +26,8 @@ class IpcClientTest : public ::testing::Test {
         io_, [&] { return outcome.done; }, "an answer");
     return outcome;
   }
-  IpcAddress Nobody() {
-    IpcAddress address;
+  HostPort Nobody() {
+    HostPort address;
     { address = TestServer(io_).address(); }
     io_.poll();
     io_.restart();
@@ -101,7 +101,7 @@ TEST_F(IpcClientTest, ARefusedConnectionSendsUsToTheNextServer) {
 }
 
 TEST_F(IpcClientTest, CallsThatFailTogetherMoveOnOnce) {
-  const IpcAddress nobody = Nobody();
+  const HostPort nobody = Nobody();
   TestServer active(io_, Throwing({}));
   IpcClient& client = To({nobody, active.address()});
   Outcome first, second;

@@ -20,7 +20,7 @@ class IpcConnectionTest : public ::testing::Test {
   ~IpcConnectionTest() override {
     for (const auto& connection : connections_) connection->Close();
   }
-  std::shared_ptr<IpcConnection> To(const IpcAddress& address, const IpcOptions& options = {},
+  std::shared_ptr<IpcConnection> To(const HostPort& address, const IpcOptions& options = {},
                                     const IpcCredential& credential = {.user = "alice"}) {
     connections_.push_back(
         std::make_shared<IpcConnection>(io_, address, kProtocol, credential, kClientId, options));
@@ -249,7 +249,7 @@ TEST_F(IpcConnectionTest, TheEndInTheMiddleOfAnAnswerSaysThatTheCallWasSent) {
 }
 
 TEST_F(IpcConnectionTest, ARefusedConnectionSaysThatNothingWasSent) {
-  IpcAddress address;
+  HostPort address;
   { address = TestServer(io_).address(); }
   io_.run();
   Outcome outcome;

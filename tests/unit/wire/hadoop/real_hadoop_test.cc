@@ -24,13 +24,10 @@
 namespace tfyarn::hadoop::real_hadoop_test {
 namespace {
 
-std::vector<IpcAddress> AddressIn(const char* variable) {
+std::vector<HostPort> AddressIn(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return {};
-  const std::string address = text;
-  const auto colon = address.rfind(':');
-  return {{.host = address.substr(0, colon),
-           .port = static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))}};
+  return {ParseHostPort(text).value()};
 }
 
 class RealHadoopTest : public ::testing::Test {
@@ -43,7 +40,7 @@ class RealHadoopTest : public ::testing::Test {
     client_ = Open(rm_, kApplicationClientProtocol, {.user = "root"});
   }
 
-  std::unique_ptr<IpcClient> Open(std::vector<IpcAddress> addresses, const IpcProtocol& protocol,
+  std::unique_ptr<IpcClient> Open(std::vector<HostPort> addresses, const IpcProtocol& protocol,
                                   IpcCredential credential) {
     return std::make_unique<IpcClient>(io_, std::move(addresses), protocol, std::move(credential),
                                        IpcClientOptions{.give_up = 0s});
@@ -92,8 +89,8 @@ class RealHadoopTest : public ::testing::Test {
                                         std::size_t count);
 
   boost::asio::io_context io_;
-  std::vector<IpcAddress> rm_;
-  std::vector<IpcAddress> scheduler_;
+  std::vector<HostPort> rm_;
+  std::vector<HostPort> scheduler_;
   TokenStore tokens_;
   std::unique_ptr<IpcClient> client_;
   ApplicationId application_;
@@ -205,9 +202,8 @@ TEST_F(RealHadoopTest, AnUnmanagedAmRunsAndStopsContainers) {
     const yarn::Container& container = granted[i];
     auto& nm = nms[container.node];
     if (nm == nullptr)
-      nm = Open(
-          {{.host = container.node.host, .port = static_cast<std::uint16_t>(container.node.port)}},
-          kContainerManagementProtocol, {.token = nm_tokens_.at(container.node)});
+      nm = Open({{.host = container.node.host, .port = container.node.port}},
+                kContainerManagementProtocol, {.token = nm_tokens_.at(container.node)});
     Credentials credentials;
     credentials.secrets.emplace_back("secret", "of the agent");
     const auto started = AskNm<yarn::StartContainersResponse>(

@@ -132,7 +132,7 @@ class TestServer {
     Accept();
   }
 
-  [[nodiscard]] IpcAddress address() const {
+  [[nodiscard]] HostPort address() const {
     return {.host = "127.0.0.1", .port = acceptor_.local_endpoint().port()};
   }
 

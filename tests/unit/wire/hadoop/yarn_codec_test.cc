@@ -141,11 +141,11 @@ TEST_F(YarnCodecTest, AnAddressWithoutPortSaysMinusOne) {
         .value()
         .resource();
   };
-  EXPECT_TRUE(url({.host = "ns1"}).has_port());
-  EXPECT_EQ(url({.host = "ns1"}).port(), -1);
-  EXPECT_EQ(url({.host = "nn", .port = 8020}).port(), 8020);
-  EXPECT_EQ(url({.host = "nn", .port = 8020}).scheme(), "hdfs");
-  EXPECT_EQ(url({.host = "nn", .port = 8020}).file(), "/am");
+  EXPECT_TRUE(url({.server = {"ns1"}}).has_port());
+  EXPECT_EQ(url({.server = {"ns1"}}).port(), -1);
+  EXPECT_EQ(url({.server = {"nn", 8020}}).port(), 8020);
+  EXPECT_EQ(url({.server = {"nn", 8020}}).scheme(), "hdfs");
+  EXPECT_EQ(url({.server = {"nn", 8020}}).file(), "/am");
 }
 
 // Source: RMAppManager and ClientRMService: without am_container_spec a NullPointerException.

@@ -102,11 +102,10 @@ TEST(WebHdfsAnswersTest, OfAMessageTheFirstLineIsKept) {
 TEST(HttpUrlTest, UrlsAreTakenApart) {
   const auto url = ParseHttpUrl("http://h:9864/webhdfs/v1/a%20b?op=OPEN#x");
   ASSERT_TRUE(url);
-  EXPECT_EQ(url->host, "h");
-  EXPECT_EQ(url->port, 9864);
+  EXPECT_EQ(url->server, (HostPort{"h", 9864}));
   EXPECT_EQ(url->target, "/webhdfs/v1/a%20b?op=OPEN");
-  EXPECT_EQ(ParseHttpUrl("http://[::1]:1")->host, "::1");
-  EXPECT_EQ(HostText(*ParseHttpUrl("http://[::1]:1")), "[::1]:1");
+  EXPECT_EQ(ParseHttpUrl("http://[::1]:1")->server, (HostPort{"::1", 1}));
+  EXPECT_EQ(ParseHttpUrl("http://h/")->server, (HostPort{"h", 80}));
   EXPECT_EQ(ParseHttpUrl("http://h?a")->target, "/?a");
   for (const char* wrong : {"", "https://h/", "http://", "http://h:0/", "http://h:x/",
                             "http://u@h/", "http://h/a b", "http://h/\r\nX: y", "http://[::1"})
