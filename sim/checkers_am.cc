@@ -19,21 +19,6 @@ constexpr Duration kLearnsOfSuccessor = 10s;
 constexpr std::size_t kAllocatesPerSecond = 20;
 constexpr Duration kHoldSlack = 60s;
 
-JobStatus StatusOf(yarn::FinalApplicationStatus status) {
-  switch (status) {
-    case yarn::FinalApplicationStatus::kSucceeded:
-      return JobStatus::kSucceeded;
-    case yarn::FinalApplicationStatus::kFailed:
-      return JobStatus::kFailed;
-    case yarn::FinalApplicationStatus::kKilled:
-      return JobStatus::kKilled;
-    case yarn::FinalApplicationStatus::kUndefined:
-    case yarn::FinalApplicationStatus::kEnded:
-      return JobStatus::kUnfinished;
-  }
-  return JobStatus::kUnfinished;
-}
-
 /// Refusals that a correct caller never gets, whatever is lost, repeated or late on the way.
 bool IsCallersFault(yarn::RpcErrorCode code) {
   switch (code) {

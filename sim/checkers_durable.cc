@@ -9,9 +9,8 @@
 #include "sim/behavior.h"
 
 namespace tfyarn::sim {
-namespace {
 
-JobStatus VerdictFor(yarn::FinalApplicationStatus status) {
+JobStatus StatusOf(yarn::FinalApplicationStatus status) {
   switch (status) {
     case yarn::FinalApplicationStatus::kSucceeded:
       return JobStatus::kSucceeded;
@@ -25,6 +24,8 @@ JobStatus VerdictFor(yarn::FinalApplicationStatus status) {
   }
   return JobStatus::kUnfinished;
 }
+
+namespace {
 
 /// `list` is in order.
 template <class T>
@@ -204,7 +205,7 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
     if (finish == nullptr) return;
     ++judged_;
-    if (journal.verdict != VerdictFor(finish->final_status))
+    if (journal.verdict != StatusOf(finish->final_status))
       Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
   } else if (nm != nullptr) {
     Judge(*nm, ordered.job);

@@ -16,10 +16,14 @@
 #include <vector>
 
 #include "core/journal/journal.h"
+#include "core/model/am.h"
 #include "core/model/job_spec.h"
 #include "core/trace/record.h"
 
 namespace tfyarn::sim {
+
+/// The verdict that an AM tells the RM so.
+[[nodiscard]] JobStatus StatusOf(yarn::FinalApplicationStatus status);
 
 class DurableWatch {
  public:
