@@ -5,7 +5,7 @@ goes on with lines of a word and a text; a word may stand in several lines:
 
     mutant ps-are-not-ended
     why Without it a finished job's parameter servers run for ever.
-    file core/am/decide/finish.cc
+    file core/am/reconcile/ending.cc
     -    EndClass(TaskClass::kService);
     +
 

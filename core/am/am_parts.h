@@ -7,10 +7,11 @@
 // reconcile/
 // - leaving: containers that must go
 // - processes: orders to agents to start and stop processes
+// - ending: the drain after the verdict, the end of every container, the final status
 // decide/
 // - epochs: the cluster spec of each epoch, and when its processes start
 // - restart: what starts again, and what it takes
-// - finish: the verdict, the drain, the end
+// - finish: the verdict, and the evidence that it needs
 // - failover: what a failure leads to, and which task is to blame
 // - gates: `depends`
 // - launch: which granted containers become agents, and when
@@ -46,6 +47,7 @@
 #include "core/am/observe/container_events.h"
 #include "core/am/observe/recovery.h"
 #include "core/am/observe/startup.h"
+#include "core/am/reconcile/ending.h"
 #include "core/am/reconcile/leaving.h"
 #include "core/am/reconcile/process_control.h"
 
@@ -61,6 +63,7 @@ struct AmParts {
   Attempts attempts{core};
   Leaving leaving{core};
   ProcessControl processes{*this};
+  Ending ending{*this};
   EpochControl epochs{*this};
   Restart restart{*this};
   Finish finish{*this};

@@ -170,7 +170,7 @@ void Deadlines::CarryOut(const Due& due) {
     case Deadline::kProcessStart:
       return parts_.failover.OnStartOverdue(task);
     case Deadline::kDrain:
-      return parts_.finish.OnDrained(task);
+      return parts_.ending.OnDrained(task);
     case Deadline::kAskAgain:
       return parts_.restart.AskAgain(task);
     case Deadline::kRested:

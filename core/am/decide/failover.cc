@@ -23,7 +23,7 @@ void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
   if (parts_.core.finishing) {
     parts_.core.tasks.SetOutcome(end.task, policy::Outcome::kIgnored);
     parts_.attempts.Decided(end.task, {});
-    return parts_.finish.OnProcessEnded(end.task);
+    return parts_.ending.OnProcessEnded(end.task);
   }
   if (parts_.core.tasks.record(end.task).start != StartMode::kNone) {
     TF_PROBE("failover/ends-while-it-starts-again");
@@ -78,7 +78,7 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
   if (core.finishing) {
     core.tasks.SetOutcome(end.task, policy::Outcome::kFailed);
     parts_.attempts.Decided(end.task, {});
-    return parts_.finish.OnProcessEnded(end.task);
+    return parts_.ending.OnProcessEnded(end.task);
   }
   if (window_) {
     TF_PROBE("failover/stopped-in-the-blame-window");

@@ -1,9 +1,7 @@
-// The end of the job: the one verdict, the drain, and the final status.
+// The one verdict of the job.
 //
-// The AM stores a verdict before it says so, and the first one stands. After success, processes
-// that have work to finish get their time (finish.drain), in an order: training tasks first, then
-// services, then sidecars. Then the AM ends, stops or gives back every container, and sends the
-// final status to the ResourceManager when none is left, until that confirms it.
+// The AM stores a verdict before it says so, and the first one stands. A success may need evidence
+// (finish.require), which is looked for before. What follows from the verdict is ending's business.
 #pragma once
 
 #include <map>
@@ -40,12 +38,6 @@ class Finish {
   /// Deadline::kEvidenceRetry and kEvidenceGiveUp.
   void OnEvidenceRetry();
   void OnEvidenceGiveUp();
-  /// A process of a finishing job has ended; its account is closed.
-  void OnProcessEnded(TaskIndex task);
-  /// Deadline::kDrain.
-  void OnDrained(TaskIndex task);
-  /// The RM has confirmed the final status.
-  void OnUnregistered();
   /// The RM will not have this attempt any more, or it can never work: ends without a word.
   void Abandon(const std::string& why, std::int32_t code);
 
@@ -59,17 +51,12 @@ class Finish {
   }
 
  private:
-  enum class Stage : std::uint8_t { kOpen, kEvidence, kWriting, kDraining, kUnregistering, kDone };
+  enum class Stage : std::uint8_t { kOpen, kEvidence, kWriting, kReached };
 
   void StartNothingMore();
   void Write(VerdictReached verdict);
   void Reach();
-  void Drain();
-  void EndTask(TaskIndex task);
   void AskForEvidence();
-  [[nodiscard]] Duration DrainOf(TaskIndex task) const;
-  [[nodiscard]] bool EverythingGone() const;
-  void EndClass(TaskClass task_class);
 
   AmParts& parts_;
   Stage stage_ = Stage::kOpen;
@@ -81,8 +68,6 @@ class Finish {
   std::vector<std::string> unproven_;    // evidence not yet seen
   Instant evidence_again_at_ = kNever;
   Instant evidence_until_ = kNever;
-  bool services_ended_ = false;
-  bool sidecars_ended_ = false;
 };
 
 }  // namespace tfyarn::am

@@ -112,7 +112,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   if (!is_new) return;
   if (core.finishing && !core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/registers-while-finishing");
-    return parts_.finish.OnProcessEnded(task);
+    return parts_.ending.OnProcessEnded(task);
   }
   if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/registers-under-notice");

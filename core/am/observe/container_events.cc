@@ -37,7 +37,7 @@ void ContainerEvents::OnExpelled(const std::string& why) {
 }
 
 void ContainerEvents::OnFinished() {
-  parts_.finish.OnUnregistered();
+  parts_.ending.OnUnregistered();
 }
 
 void ContainerEvents::OnRejected(const allocation::Rejection& rejection) {
