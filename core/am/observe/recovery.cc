@@ -7,6 +7,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/probe.h"
+#include "core/model/text.h"
 
 namespace tfyarn::am {
 
