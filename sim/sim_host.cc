@@ -78,7 +78,7 @@ std::uint64_t SimHost::SeedFor(std::string_view what, std::uint64_t entity) cons
 
 WallTime SimHost::WallNow() const {
   return kWallStart +
-         std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch());
+         std::chrono::duration_cast<std::chrono::milliseconds>(kernel_.now().time_since_epoch());
 }
 
 Party SimHost::PartyOf(const Actor& actor) const {
@@ -129,7 +129,7 @@ void SimHost::DrawAnew(std::uint64_t seed) {
   network_.DrawAnew(seed);
   launch_delays_ = Random(seed, "containers").Shaking();
   hdfs_delays_ = Random(seed, "hdfs").Shaking();
-  faults_->DrawAnew(seed, now_);
+  faults_->DrawAnew(seed, kernel_.now());
   for (const auto& [index, job] : jobs_) job->workload->DrawAnew(seed);
   ScheduleFaults();
   RestoreAllLinks();
@@ -139,7 +139,7 @@ RunOutcome SimHost::Run() {
   Start();
   // After all that happens at that instant.
   const auto draw_anew = [this](const Future& future) {
-    At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
+    kernel_.At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
   };
   const std::optional<Future>& other = options_.future;
   for (const config::FutureSpec& spec : scenario_.futures) {
@@ -150,9 +150,9 @@ RunOutcome SimHost::Run() {
   trace::StopReason reason = trace::StopReason::kQuiescent;
   while (true) {
     if (jobs_alive_ == 0 && !arrivals_.next()) break;
-    if (queue_.empty()) break;
-    if (queue_.next_at() > horizon_) {
-      now_ = horizon_;
+    if (kernel_.empty()) break;
+    if (kernel_.next_at() > horizon_) {
+      kernel_.PassTo(horizon_);
       reason = trace::StopReason::kHorizon;
       break;
     }
@@ -165,25 +165,15 @@ RunOutcome SimHost::Run() {
 }
 
 bool SimHost::RunNext() {
-  const EventQueue::Event event = queue_.Pop();
-  TF_CHECK(event.at >= now_);
-  if (event.at > now_) passed_rank_ = 0;
-  now_ = event.at;
-  if (event.late) passed_rank_ = std::max<std::uint64_t>(passed_rank_, event.order);
-  if ((event.payload & 1u) != 0) {
-    RunTimer(event.payload >> 1);
-  } else {
-    tasks_.Run(event.payload >> 1);
-  }
-  ++events_;
-  if (options_.coverage != nullptr) options_.coverage->Look(now_);
-  if (events_ % kEventsBetweenScans == 0) ScanInvariants();
-  if (events_ % kEventsBetweenProgress == 0 && options_.progress) {
-    options_.progress({.now = now_,
+  kernel_.RunNext([this](std::uint32_t actor) { RunTimer(actor); });
+  if (options_.coverage != nullptr) options_.coverage->Look(kernel_.now());
+  if (kernel_.events() % kEventsBetweenScans == 0) ScanInvariants();
+  if (kernel_.events() % kEventsBetweenProgress == 0 && options_.progress) {
+    options_.progress({.now = kernel_.now(),
                        .horizon = horizon_,
                        .jobs_total = arrivals_.total(),
                        .jobs_ended = jobs_ended_,
-                       .events = events_});
+                       .events = kernel_.events()});
   }
   return options_.interrupt == nullptr || !options_.interrupt->load(std::memory_order_relaxed);
 }
@@ -198,7 +188,7 @@ trace::TraceRecord& SimHost::TakeRecord() {
   expectations_.Observe(record_, result_);
   if (options_.sink) options_.sink(record_);
   for (const Violation& violation : checkers_.TakeNew()) {
-    trace::TraceRecord broken{.at = now_,
+    trace::TraceRecord broken{.at = kernel_.now(),
                               .fact = trace::InvariantBroken{.invariant = violation.invariant,
                                                              .detail = violation.detail}};
     digest_.Add(broken);
@@ -209,19 +199,19 @@ trace::TraceRecord& SimHost::TakeRecord() {
 }
 
 void SimHost::ScanInvariants() {
-  checkers_.FullScan(now_, *this);
+  checkers_.FullScan(kernel_.now(), *this);
 }
 
 RunOutcome SimHost::Finish(trace::StopReason reason) {
   SettleWorkloads();
   ScanInvariants();
-  checkers_.Finish(now_, reason);
-  if (options_.coverage != nullptr) options_.coverage->Look(now_);
+  checkers_.Finish(kernel_.now(), reason);
+  if (options_.coverage != nullptr) options_.coverage->Look(kernel_.now());
   Trace(trace::RunStopped{.reason = reason});
   RunOutcome outcome;
   outcome.result = result_.Finish({.version = TFYARN_VERSION,
                                    .digest = trace::ToString(digest_.value()),
-                                   .events = events_,
+                                   .events = kernel_.events(),
                                    .wall_seconds = 0,
                                    .peak_rss_bytes = 0,
                                    .invariants = checkers_.summary()});
@@ -237,7 +227,7 @@ void SimHost::SettleWorkloads() {
   std::sort(indices.begin(), indices.end());
   for (const std::uint32_t index : indices) {
     std::vector<WorkloadOutput> outputs;
-    jobs_.at(index)->workload->Settle(now_, outputs);
+    jobs_.at(index)->workload->Settle(kernel_.now(), outputs);
     HandleWorkload(*jobs_.at(index), outputs);
   }
 }

@@ -11,7 +11,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,16 +31,15 @@
 #include "sim/checkers.h"
 #include "sim/doubles.h"
 #include "sim/effects.h"
-#include "sim/event_queue.h"
 #include "sim/expectations.h"
 #include "sim/fault_plan.h"
 #include "sim/job_tally.h"
+#include "sim/kernel.h"
 #include "sim/message_faults.h"
 #include "sim/network.h"
 #include "sim/node_table.h"
 #include "sim/run.h"
 #include "sim/spare_list.h"
-#include "sim/task.h"
 
 namespace tfyarn::sim {
 
@@ -61,37 +59,10 @@ class SimHost : private ClusterView, private WorldView {
   void DrawAnew(std::uint64_t seed);
   bool RunNext();
   void RunTimer(std::uint32_t actor);
-  template <class F>
-  void After(Duration delay, F&& f) {
-    At(now_ + delay, std::forward<F>(f));
-  }
-  template <class F>
-  void At(Instant at, F&& f) {
-    queue_.Push(at, tasks_.Add(std::forward<F>(f)) << 1);
-  }
-  /// Like At, but in the turn of that actor's timer: an answer to a beat must not come sooner among
-  /// the events of an instant than the timer that stands for it when the beat was skipped.
-  template <class F>
-  void AtTurnOf(std::uint32_t actor, Instant at, F&& f) {
-    queue_.PushLate(at, std::uint64_t{actor} * 2, tasks_.Add(std::forward<F>(f)) << 1);
-  }
-  /// The same where several come at one instant: one turn of an actor is as good as another, and
-  /// what they bring comes in the order of these calls.
-  template <class F>
-  void InOrderAtTurnOf(std::uint32_t actor, Instant at, F&& f) {
-    turns_[{at, actor}].push_back(tasks_.Add(std::forward<F>(f)));
-    AtTurnOf(actor, at, [this, actor, at] {
-      const auto turn = turns_.find({at, actor});
-      const std::uint32_t task = turn->second.front();
-      turn->second.pop_front();
-      if (turn->second.empty()) turns_.erase(turn);
-      tasks_.Run(task);
-    });
-  }
   /// Makes the record, shows it to all observers, and returns it for its contents.
   template <class OneFact>
   trace::TraceRecord& Trace(OneFact fact) {
-    record_.at = now_;
+    record_.at = kernel_.now();
     // In place: a Fact of its own would move the whole of it twice more.
     record_.fact.template emplace<OneFact>(std::move(fact));
     return TakeRecord();
@@ -109,7 +80,7 @@ class SimHost : private ClusterView, private WorldView {
   /// When the actor's machine is to be stepped next for its own sake.
   [[nodiscard]] std::optional<Instant> NextTurn(const Actor& actor) const;
   [[nodiscard]] std::optional<Instant> MachineDeadline(const Actor& actor, bool decision) const;
-  /// Tells the actor's machine of the idle beats it skipped, before it is stepped at now_.
+  /// Tells the actor's machine of the idle beats it skipped, before it is stepped at kernel_.now().
   void CatchUp(Actor& actor);
   void TellElided(Actor& actor, std::uint64_t count, Instant last);
   void SendIdleBeatInThePast(Actor& actor, Instant at);
@@ -344,16 +315,9 @@ class SimHost : private ClusterView, private WorldView {
   RunOptions options_;
   const Doubles& doubles_;
   std::uint64_t seed_;
-  Instant now_{};
   Instant horizon_;
-  /// Highest rank of the late events that have run at this instant; 0 when none has. One of
-  /// lower rank has had its turn, even in an ordinary event that a late one brought about.
-  std::uint64_t passed_rank_ = 0;
-  std::uint64_t events_ = 0;
 
-  EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
-                      ///< bits above.
-  TaskSlab tasks_;
+  Kernel kernel_;
   Saboteur saboteur_;
   const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
   std::optional<TallyBook> tally_;
@@ -371,8 +335,7 @@ class SimHost : private ClusterView, private WorldView {
   std::map<Place, std::vector<ContainerId>> unclaimed_;
   Instant claims_end_;                        ///< A node that has not come back by then is lost.
   bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
-  std::map<std::pair<Instant, std::uint32_t>, std::deque<std::uint32_t>> turns_;  ///< Tasks.
-  std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
+  std::vector<std::uint32_t> rm_backlog_;     ///< Calls held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
   std::vector<fakes::RmAction> spare_rm_actions_;
   std::vector<fakes::NmAction> spare_nm_actions_;

@@ -53,9 +53,9 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
   }
   CatchUp(agent);
   if (options_.coverage != nullptr)
-    options_.coverage->AgentHears(now_, agent.machine->snapshot(), event);
+    options_.coverage->AgentHears(kernel_.now(), agent.machine->snapshot(), event);
   SpareList<AgentAction> actions(spare_agent_actions_);
-  StepMachine(doubles_.agent, *agent.machine, now_, event, *actions);
+  StepMachine(doubles_.agent, *agent.machine, kernel_.now(), event, *actions);
   const std::uint32_t id = agent.id;
   Trace(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
@@ -80,10 +80,10 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
                           if (Damaged(Damage::kLost)) return;
                           const ContainerId container = agent.fence.container;
                           EndAgent(agent);
-                          After(Duration::zero(),
-                                [this, container, code = exit.code, reason = exit.reason] {
-                                  ContainerProcessEnded(container, code, reason);
-                                });
+                          kernel_.After(Duration::zero(),
+                                        [this, container, code = exit.code, reason = exit.reason] {
+                                          ContainerProcessEnded(container, code, reason);
+                                        });
                         }},
              action);
 }
@@ -102,8 +102,8 @@ void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& or
   const auto job = jobs_.find(agent.job.value);
   if (job == jobs_.end() || Damaged(Damage::kLost)) return;
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->second->workload->Signalled(now_, agent.fence.container, order.attempt, order.signal,
-                                   *outputs);
+  job->second->workload->Signalled(kernel_.now(), agent.fence.container, order.attempt,
+                                   order.signal, *outputs);
   HandleWorkload(*job->second, *outputs);
 }
 
@@ -122,7 +122,7 @@ void SimHost::ReadAmAddressFor(const AgentActor& agent) {
 }
 
 void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
-  After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
+  kernel_.After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
     Actor* actor = Living(id);
     if (actor == nullptr) return;
     StepAgent(static_cast<AgentActor&>(*actor), std::move(event));
@@ -150,7 +150,7 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   const Duration latency =
       beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
-    After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
+    kernel_.After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
       Actor* actor = Living(id);
       if (actor == nullptr) return;
       StepAm(static_cast<AmActor&>(*actor), AgentSaid{.message = std::move(message)});
@@ -163,7 +163,7 @@ void SimHost::EndAgent(AgentActor& agent) {
   const auto job = jobs_.find(agent.job.value);
   if (job != jobs_.end()) {
     SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    job->second->workload->Vanished(now_, agent.fence.container, *outputs);
+    job->second->workload->Vanished(kernel_.now(), agent.fence.container, *outputs);
     HandleWorkload(*job->second, *outputs);
     std::erase(job->second->agents, agent.id);
   }
@@ -172,7 +172,7 @@ void SimHost::EndAgent(AgentActor& agent) {
   const auto container = containers_.find(agent.fence.container);
   if (container != containers_.end()) container->second.actor = 0;
   // The object stays until the step that runs now is over.
-  After(Duration::zero(), [this, id = agent.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = agent.id] { actors_[id].reset(); });
 }
 
 // ---------------------------------------------------------------- user processes
@@ -192,7 +192,7 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
     for (const std::uint32_t fault : stolen->second.by) fault_struck_[fault] = true;
   }
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->second->workload->Spawned(now_,
+  job->second->workload->Spawned(kernel_.now(),
                                  SpawnedProcess{.container = agent.fence.container,
                                                 .task = order.task,
                                                 .process = order.process,
@@ -249,17 +249,17 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
 void SimHost::ScheduleWorkload(JobRt& job) {
   const std::optional<Instant> due = job.workload->next_deadline();
   if (!due || job.workload_scheduled <= *due) return;
-  job.workload_scheduled = std::max(*due, now_);
-  At(job.workload_scheduled, [this, index = job.index.value, at = job.workload_scheduled] {
+  job.workload_scheduled = std::max(*due, kernel_.now());
+  kernel_.At(job.workload_scheduled, [this, index = job.index.value, at = job.workload_scheduled] {
     const auto entry = jobs_.find(index);
     if (entry == jobs_.end() || entry->second->workload_scheduled != at) return;
     JobRt& same = *entry->second;
     same.workload_scheduled = kNever;
     const std::optional<Instant> deadline = same.workload->next_deadline();
     if (!deadline) return;
-    if (*deadline > now_) return ScheduleWorkload(same);
+    if (*deadline > kernel_.now()) return ScheduleWorkload(same);
     SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    same.workload->DeadlineReached(now_, *outputs);
+    same.workload->DeadlineReached(kernel_.now(), *outputs);
     HandleWorkload(same, *outputs);
   });
 }

@@ -90,17 +90,17 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
   }
   CatchUp(am);
   if (options_.coverage != nullptr)
-    options_.coverage->AmHears(now_, am.job, am.machine->snapshot().state, am.attempt.attempt,
-                               event);
+    options_.coverage->AmHears(kernel_.now(), am.job, am.machine->snapshot().state,
+                               am.attempt.attempt, event);
   SpareList<AmAction> actions(spare_am_actions_);
-  StepMachine(doubles_.am, *am.machine, now_, event, *actions);
+  StepMachine(doubles_.am, *am.machine, kernel_.now(), event, *actions);
   const std::uint32_t id = am.id;
   Trace(trace::AmTold{.job = am.job,
                       .am_attempt = am.attempt.attempt,
                       .event = std::move(event),
                       .resubmission = am.resubmission});
   for (AmAction& action : *actions) {
-    if (options_.coverage != nullptr) options_.coverage->AmOrders(now_, am.job, action);
+    if (options_.coverage != nullptr) options_.coverage->AmOrders(kernel_.now(), am.job, action);
     trace::TraceRecord& record = Trace(trace::AmOrdered{.job = am.job,
                                                         .am_attempt = am.attempt.attempt,
                                                         .action = std::move(action),
@@ -138,7 +138,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                           if (Damaged(Damage::kLost)) return;
                           const ContainerId container = am.container;
                           EndAm(am);
-                          After(Duration::zero(), [this, container, code = exit.code] {
+                          kernel_.After(Duration::zero(), [this, container, code = exit.code] {
                             ContainerProcessEnded(container, code, "");
                           });
                         },
@@ -196,7 +196,7 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   const Duration latency = network_.Latency(am.place, *node, am.id);
   const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
                           Duration back, yarn::NmResponse response) {
-    After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
+    kernel_.After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
       Actor* actor = Living(id);
       if (actor == nullptr) return;
       StepAm(static_cast<AmActor&>(*actor),
@@ -214,9 +214,9 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
-  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost,
-                               caller = std::move(caller), copies = fate.copies,
-                               call = std::move(call)]() mutable {
+  kernel_.After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost,
+                                       caller = std::move(caller), copies = fate.copies,
+                                       call = std::move(call)]() mutable {
     if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (index == 0) return answer(latency, Refused(call.node.host));
@@ -248,9 +248,9 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
           AgentHears(id, from, std::move(said));
         };
     if (beat_answer) {
-      AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
+      kernel_.AtTurnOf(agent->id, kernel_.now() + latency + fate.delay, std::move(deliver));
     } else {
-      After(latency + fate.delay, std::move(deliver));
+      kernel_.After(latency + fate.delay, std::move(deliver));
     }
   }
 }
@@ -301,7 +301,7 @@ void SimHost::EndAm(AmActor& am) {
   const auto container = containers_.find(am.container);
   if (container != containers_.end()) container->second.actor = 0;
   // The object stays until the step that runs now is over.
-  After(Duration::zero(), [this, id = am.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = am.id] { actors_[id].reset(); });
 }
 
 // ---------------------------------------------------------------- journal and address
@@ -346,7 +346,7 @@ void SimHost::AppendNext(AmActor& am) {
   damage_ = silent || torn ? nullptr : damage;
   if (silent || torn) {
     CallNameNode(place, id, std::move(request), stored);
-    return After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
+    return kernel_.After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
   }
   CallNameNode(place, id, std::move(request), [stored, answer](const hdfs::HdfsResponse& response) {
     stored(response);
@@ -380,11 +380,11 @@ void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) 
   hdfs::AppendRequest append{.path = its.staging_directory + "/am-address",
                              .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
                              .writer = {}};
-  CallNameNode(actor->place, am, std::move(append),
-               [this, am, publish](const hdfs::HdfsResponse& response) {
-                 if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-                 After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
-               });
+  CallNameNode(
+      actor->place, am, std::move(append), [this, am, publish](const hdfs::HdfsResponse& response) {
+        if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
+        kernel_.After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
+      });
 }
 
 }  // namespace tfyarn::sim

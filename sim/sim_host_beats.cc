@@ -24,11 +24,6 @@ std::uint64_t BeatsBefore(Instant start, Duration period, Instant now) {
   return static_cast<std::uint64_t>((now - start - Duration(1)) / period);
 }
 
-/// Answers to an actor's beats come right before its timer.
-std::uint64_t TimerRank(const Actor& actor) {
-  return std::uint64_t{actor.id} * 2 + 1;
-}
-
 /// A step about beats that were never sent: nothing comes of it.
 template <class Action, class Machine, class Event>
 void StepQuietly(Machine& machine, Instant at, const Event& event) {
@@ -66,7 +61,8 @@ std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decisio
 
 void SimHost::Reschedule(Actor& actor) {
   if (!actor.alive || actor.paused) return;
-  if (const std::optional<Instant> wake = NextTurn(actor)) ScheduleAt(actor, std::max(*wake, now_));
+  if (const std::optional<Instant> wake = NextTurn(actor))
+    ScheduleAt(actor, std::max(*wake, kernel_.now()));
 }
 
 std::optional<Instant> SimHost::NextTurn(const Actor& actor) const {
@@ -81,15 +77,15 @@ void SimHost::ScheduleAt(Actor& actor, Instant at) {
   // A timer that is too early costs one look when it fires; it need not be found and removed.
   if (actor.scheduled <= at) return;
   actor.scheduled = at;
-  queue_.PushLate(at, TimerRank(actor), (actor.id << 1) | 1u);
+  kernel_.WakeAt(actor.id, at);
 }
 
 void SimHost::RunTimer(std::uint32_t index) {
   Actor* actor = Living(index);
-  if (actor == nullptr || actor->scheduled != now_) return;
+  if (actor == nullptr || actor->scheduled != kernel_.now()) return;
   actor->scheduled = kNever;
   if (actor->paused) return;
-  if (!IsDue(NextTurn(*actor), now_)) return Reschedule(*actor);
+  if (!IsDue(NextTurn(*actor), kernel_.now())) return Reschedule(*actor);
   switch (actor->kind) {
     case ActorKind::kRm:
       return StepRm(fakes::RmDeadlineReached{});
@@ -108,13 +104,14 @@ void SimHost::CatchUp(Actor& actor) {
   Beat& beat = actor.beat;
   if (!beat.clean || beat.awaited || !beat.last_sent) return;
   // A beat of this very instant is out when its sender's turn is over.
-  const Instant end = passed_rank_ > TimerRank(actor) ? now_ + Duration(1) : now_;
+  const Instant end = kernel_.TurnIsOver(actor.id) ? kernel_.now() + Duration(1) : kernel_.now();
   const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, end);
   if (skipped == 0) return;
   const Instant latest = *beat.last_sent + beat.period * static_cast<std::int64_t>(skipped);
   // Nor is an answer under way that came in this very instant, right before its sender's turn.
   const Instant answered = latest + beat.round_trip;
-  const bool has_come = answered < now_ || (answered == now_ && passed_rank_ >= TimerRank(actor));
+  const bool has_come =
+      answered < kernel_.now() || (answered == kernel_.now() && kernel_.TimerHasCome(actor.id));
   const bool answer_under_way = actor.kind != ActorKind::kAgent && !has_come;
   const std::uint64_t told = answer_under_way ? skipped - 1 : skipped;
   if (told > 0) {
@@ -163,7 +160,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
       beat.awaited = call.id;
       yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
-      AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.id, idle] {
+      kernel_.AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.id, idle] {
         Actor* sender = Living(id);
         if (sender == nullptr) return;
         BeatAnswered(*sender, call_id);
@@ -178,7 +175,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       TF_CHECK(actions.size() == 1 && client.last_report);
       const CallId call = std::get<CallRm>(actions.front()).call;
       beat.awaited = call.value;
-      AtTurnOf(actor.id, answered, [this, id = actor.id, call] {
+      kernel_.AtTurnOf(actor.id, answered, [this, id = actor.id, call] {
         Actor* sender = Living(id);
         if (sender == nullptr) return;
         BeatAnswered(*sender, call.value);
@@ -196,7 +193,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       TF_CHECK(yarn::IsIdle(request));
       beat.awaited = call.call.value;
       yarn::AllocateResponse idle{.response_id = ResponseIdAfter(request.response_id, 1)};
-      AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.call, idle] {
+      kernel_.AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.call, idle] {
         Actor* sender = Living(id);
         if (sender == nullptr) return;
         BeatAnswered(*sender, call_id.value);
@@ -220,7 +217,7 @@ void SimHost::TellRmOfBeats(std::uint32_t sender) {
   CatchUp(*actor);
   Beat& beat = actor->beat;
   const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);
-  TellRmOfBeats(static_cast<AmActor&>(*actor), unseen, beat.last_sent.value_or(now_));
+  TellRmOfBeats(static_cast<AmActor&>(*actor), unseen, beat.last_sent.value_or(kernel_.now()));
 }
 
 void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last) {
@@ -230,7 +227,7 @@ void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant las
 
 void SimHost::BeatSent(Actor& actor, std::uint64_t call) {
   Beat& beat = actor.beat;
-  beat.last_sent = now_;
+  beat.last_sent = kernel_.now();
   ++beat.sent;
   beat.forced = kNever;  // Whatever the news was, this beat sees it.
   if (actor.kind == ActorKind::kAgent) return UpdateLink(actor);
@@ -252,9 +249,10 @@ void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
   if (actor.beat.awaited != call) return;
   actor.beat.awaited.reset();
   // An actor that waited for longer than a period has left out beats meanwhile, and beats anew.
-  if (actor.beat.last_sent && now_ > *actor.beat.last_sent + actor.beat.period)
+  if (actor.beat.last_sent && kernel_.now() > *actor.beat.last_sent + actor.beat.period)
     actor.beat.last_sent.reset();
-  actor.beat.late = !actor.beat.last_sent || now_ > *actor.beat.last_sent + actor.beat.round_trip;
+  actor.beat.late =
+      !actor.beat.last_sent || kernel_.now() > *actor.beat.last_sent + actor.beat.round_trip;
   UpdateLink(actor);
 }
 
@@ -263,9 +261,9 @@ void SimHost::ForceBeat(Actor& actor) {
   if (!options_.elide || !beat.last_sent || !actor.alive) return;
   // The first beat that the receiver sees after the news. One at this very instant still comes if
   // its turn is later.
-  const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, now_);
+  const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, kernel_.now());
   Instant next = *beat.last_sent + beat.period * static_cast<std::int64_t>(before + 1);
-  if (next == now_ && passed_rank_ >= TimerRank(actor)) next += beat.period;
+  if (next == kernel_.now() && kernel_.TimerHasCome(actor.id)) next += beat.period;
   if (next >= beat.forced) return;
   beat.forced = next;
   if (beat.clean && !beat.awaited && !actor.paused) ScheduleAt(actor, next);
@@ -301,7 +299,7 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       if (agent.machine->snapshot().link != agent::LinkState::kConnected) return false;
       // The next answer may come after the agent has taken its AM for silent.
       if (!agent.beat.vouched &&
-          now_ - agent.machine->snapshot().last_heard > agent.beat.period * 3 / 2)
+          kernel_.now() - agent.machine->snapshot().last_heard > agent.beat.period * 3 / 2)
         return false;
       const auto& am = static_cast<const AmActor&>(*actors_[agent.am]);
       // What it has yet to read it has yet to answer, and may stand still again before that.
@@ -316,7 +314,7 @@ void SimHost::UpdateLink(Actor& actor) {
   const bool clean = LinkIsClean(actor);
   if (clean == actor.beat.clean) return;
   // A beat is overdue: its sender stood still, and its grid starts with the beat that comes now.
-  if (clean && now_ > *actor.beat.last_sent + actor.beat.period) return;
+  if (clean && kernel_.now() > *actor.beat.last_sent + actor.beat.period) return;
   if (!clean) CatchUp(actor);
   actor.beat.clean = clean;
   Vouch(actor, clean);
@@ -327,7 +325,7 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
   Beat& beat = actor.beat;
   if (beat.vouched == vouched) return;
   beat.vouched = vouched;
-  const Instant last = beat.last_sent.value_or(now_);
+  const Instant last = beat.last_sent.value_or(kernel_.now());
   switch (actor.kind) {
     case ActorKind::kRm:
     case ActorKind::kClient:
@@ -348,7 +346,7 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
       Actor* am = agent.am == 0 ? nullptr : actors_[agent.am].get();
       if (am != nullptr && am->alive) {
         CatchUp(*am);
-        StepQuietly<AmAction>(*static_cast<AmActor&>(*am).machine, now_,
+        StepQuietly<AmAction>(*static_cast<AmActor&>(*am).machine, kernel_.now(),
                               PeerVouched{.task = agent.fence.task,
                                           .incarnation = agent.fence.incarnation,
                                           .vouched = vouched,
@@ -358,21 +356,23 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
       if (agent.alive) {
         CatchUp(agent);
         const Instant answered = last + beat.round_trip;
-        const bool under_way = !vouched && am != nullptr && answered > now_;
+        const bool under_way = !vouched && am != nullptr && answered > kernel_.now();
         // What the AM has answered comes, whatever became of the AM meanwhile.
         if (under_way) {
           const std::int32_t attempt = static_cast<AmActor&>(*am).attempt.attempt;
-          AtTurnOf(agent.id, answered,
-                   [this, id = agent.id, fence = agent.fence, from = am->id, attempt] {
-                     AgentHears(id, from,
-                                AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
-                   });
+          kernel_.AtTurnOf(agent.id, answered,
+                           [this, id = agent.id, fence = agent.fence, from = am->id, attempt] {
+                             AgentHears(
+                                 id, from,
+                                 AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
+                           });
         }
-        const Instant heard = answered <= now_ ? answered : last;
-        StepQuietly<AgentAction>(
-            *agent.machine, now_,
-            PeerVouched{
-                .task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard});
+        const Instant heard = answered <= kernel_.now() ? answered : last;
+        StepQuietly<AgentAction>(*agent.machine, kernel_.now(),
+                                 PeerVouched{.task = {},
+                                             .incarnation = {},
+                                             .vouched = vouched,
+                                             .last = vouched ? kernel_.now() : heard});
         Reschedule(agent);
       }
       return;

@@ -40,23 +40,25 @@ inline constexpr Duration kRefusedGiveUp = 3s;
 template <class Answer>
 void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer) {
   if (rm_ == nullptr) {
-    if (now_ + kRefusedRetry >= terms.give_up) {
-      return After(terms.back, [answer = std::move(answer)]() mutable {
+    if (kernel_.now() + kRefusedRetry >= terms.give_up) {
+      return kernel_.After(terms.back, [answer = std::move(answer)]() mutable {
         answer(Refused("the ResourceManager"));
       });
     }
-    return After(kRefusedRetry, [this, terms = std::move(terms), request = std::move(request),
-                                 answer = std::move(answer)]() mutable {
-      const Actor* sender = actors_[terms.sender].get();
-      if (sender == nullptr || !sender->alive) return;
-      DeliverToRm(std::move(terms), std::move(request), std::move(answer));
-    });
+    return kernel_.After(kRefusedRetry,
+                         [this, terms = std::move(terms), request = std::move(request),
+                          answer = std::move(answer)]() mutable {
+                           const Actor* sender = actors_[terms.sender].get();
+                           if (sender == nullptr || !sender->alive) return;
+                           DeliverToRm(std::move(terms), std::move(request), std::move(answer));
+                         });
   }
   if (rm_paused_) {
-    rm_backlog_.push_back(tasks_.Add([this, terms = std::move(terms), request = std::move(request),
-                                      answer = std::move(answer)]() mutable {
-      DeliverToRm(std::move(terms), std::move(request), std::move(answer));
-    }));
+    rm_backlog_.push_back(
+        kernel_.Hold([this, terms = std::move(terms), request = std::move(request),
+                      answer = std::move(answer)]() mutable {
+          DeliverToRm(std::move(terms), std::move(request), std::move(answer));
+        }));
     return;
   }
   rm_response_.reset();
@@ -74,9 +76,10 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
   };
   // A fault may make the answers to several calls come at one instant.
   if (terms.turn && !scenario_.faults.empty())
-    return InOrderAtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
-  if (terms.turn) return AtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
-  After(terms.back, std::move(deliver));
+    return kernel_.InOrderAtTurnOf(*terms.turn, kernel_.now() + terms.back, std::move(deliver));
+  if (terms.turn)
+    return kernel_.AtTurnOf(*terms.turn, kernel_.now() + terms.back, std::move(deliver));
+  kernel_.After(terms.back, std::move(deliver));
 }
 
 template <class Answer>
@@ -94,14 +97,14 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
     auto fails = [answer = std::move(answer), error = RpcErrorOfDamage()]() mutable {
       answer(std::move(error));
     };
-    if (poll) return AtTurnOf(from.id, now_ + there + back, std::move(fails));
-    return After(there + back, std::move(fails));
+    if (poll) return kernel_.AtTurnOf(from.id, kernel_.now() + there + back, std::move(fails));
+    return kernel_.After(there + back, std::move(fails));
   }
   const bool lost = muted || fate.dropped || Damaged(Damage::kLost) ||
                     network_.Lost(from.place, kRmPlace, from.id) ||
                     !network_.Reachable(from.place, kRmPlace);
   if (lost) {
-    return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
+    return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
       answer(NotAnswered("the ResourceManager"));
     });
   }
@@ -116,7 +119,7 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
                     .back = back + answer_fate.delay,
                     .turn = poll ? std::optional(from.id) : std::nullopt,
                     .sender = from.id,
-                    .give_up = now_ + patience};
+                    .give_up = kernel_.now() + patience};
   const bool beaten = poll && from.kind == ActorKind::kAm && fate.delay > Duration::zero();
   auto deliver = [this, terms = std::move(terms), request = std::move(request), answer_lost, beaten,
                   copies = fate.copies, answers = answer_fate.copies,
@@ -127,7 +130,7 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
     }
     if (answer_lost) {
       DeliverToRm(std::move(terms), std::move(request), [](const yarn::RmResponse&) {});
-      return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
+      return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
         answer(NotAnswered("the ResourceManager"));
       });
     }
@@ -138,7 +141,7 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
                 });
   };
   if (there + fate.delay == Duration::zero()) return deliver();
-  After(there + fate.delay, std::move(deliver));
+  kernel_.After(there + fate.delay, std::move(deliver));
 }
 
 template <class Answer>
@@ -150,19 +153,20 @@ void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest r
   }
   time = SlowedByHdfs(time);
   if (Damaged(Damage::kFails)) {
-    return After(time, [answer = std::move(answer), error = HdfsErrorOfDamage()]() mutable {
+    return kernel_.After(time, [answer = std::move(answer), error = HdfsErrorOfDamage()]() mutable {
       answer(hdfs::HdfsResponse(std::move(error)));
     });
   }
   if (Damaged(Damage::kUnanswered))
-    After(time, [this, request] { static_cast<void>(name_node_.Call(WallNow(), request)); });
+    kernel_.After(time,
+                  [this, request] { static_cast<void>(name_node_.Call(WallNow(), request)); });
   if (damage_ != nullptr || !network_.Reachable(from, kHdfsPlace) ||
       !network_.Reachable(kHdfsPlace, from) || network_.Lost(from, kHdfsPlace, sender)) {
-    return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
+    return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
       answer(hdfs::HdfsResponse(NameNodeSilent()));
     });
   }
-  After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {
+  kernel_.After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {
     answer(name_node_.Call(WallNow(), request));
   });
 }

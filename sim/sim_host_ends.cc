@@ -31,7 +31,7 @@ void SimHost::EndNm(NmActor& nm) {
   UpdateLink(nm);
   nm_of_node_[static_cast<std::size_t>(nm.place)] = 0;
   // The object stays until the step that runs now is over.
-  After(Duration::zero(), [this, id = nm.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = nm.id] { actors_[id].reset(); });
 }
 
 std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) {
@@ -55,7 +55,7 @@ void SimHost::EndUserProcess(const ContainerId& container, const ProcessExit& ex
   if (agent == nullptr) return;
   JobRt& job = *jobs_.at(agent->job.value);
   std::vector<WorkloadOutput> outputs;
-  job.workload->Ends(now_, container, exit, outputs);
+  job.workload->Ends(kernel_.now(), container, exit, outputs);
   HandleWorkload(job, outputs);
 }
 

@@ -11,11 +11,11 @@ namespace tfyarn::sim {
 void SimHost::ScheduleFaults() {
   const std::optional<Instant> due = faults_->next_deadline();
   if (!due || faults_scheduled_ <= *due || *due > horizon_) return;
-  faults_scheduled_ = std::max(*due, now_);
-  At(faults_scheduled_, [this, at = faults_scheduled_] {
+  faults_scheduled_ = std::max(*due, kernel_.now());
+  kernel_.At(faults_scheduled_, [this, at = faults_scheduled_] {
     if (faults_scheduled_ != at) return;
     faults_scheduled_ = kNever;
-    for (const FaultOrder& order : faults_->Fire(now_)) ApplyFault(order);
+    for (const FaultOrder& order : faults_->Fire(kernel_.now())) ApplyFault(order);
     ScheduleFaults();
   });
 }
@@ -43,7 +43,7 @@ void SimHost::Cover(const FaultOrder& order) {
   if (met.empty()) {
     for (const auto& [index, job] : jobs_) meet(*job);
   }
-  options_.coverage->FaultStrikes(now_, order.kind->name, instance, order.lasts, met);
+  options_.coverage->FaultStrikes(kernel_.now(), order.kind->name, instance, order.lasts, met);
 }
 
 void SimHost::CarryOut(const FaultOrder& order) {

@@ -32,7 +32,7 @@ bool IsPolling(client::ClientState state) {
 void SimHost::SubmitNextArrival() {
   const std::optional<Instant> next = arrivals_.next();
   if (!next || *next > horizon_) return;
-  At(std::max(*next, now_), [this] {
+  kernel_.At(std::max(*next, kernel_.now()), [this] {
     CreateJob(arrivals_.Take());
     SubmitNextArrival();
   });
@@ -83,7 +83,7 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
   if (client.paused) return KeepForLater(client, std::move(event));
   CatchUp(client);
   std::vector<ClientAction> actions;
-  client.machine->Step(now_, event, actions);
+  client.machine->Step(kernel_.now(), event, actions);
   Trace(trace::ClientTold{.job = client.job, .event = std::move(event)});
   for (ClientAction& action : actions) {
     trace::TraceRecord& record =
@@ -97,7 +97,7 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
   if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state)) StartBeatsAnew(client);
   if (client.alive) return Reschedule(client);
   // The object stays until the step that runs now is over.
-  After(Duration::zero(), [this, id = client.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = client.id] { actors_[id].reset(); });
 }
 
 void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
@@ -165,7 +165,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
 
 void SimHost::JobStateSeen(JobRt& job, JobState state) {
   if (!faults_->Watches(job.name)) return;
-  faults_->OnJobState(now_, job.name, state);
+  faults_->OnJobState(kernel_.now(), job.name, state);
   ScheduleFaults();
 }
 
@@ -174,14 +174,14 @@ void SimHost::JobEndSeen(JobRt& job) {
   job.ended = true;
   ++jobs_ended_;
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job.workload->Settle(now_, *outputs);
+  job.workload->Settle(kernel_.now(), *outputs);
   HandleWorkload(job, *outputs);
   JobStateSeen(job, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then; and what
   // the ResourceManager answers its node, the node may ask for again.
-  After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout) +
-            message_faults_.yet_to_drop() * kRpcTimeout,
-        [this, index = job.index] { CheckLeaks(index); });
+  kernel_.After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout) +
+                    message_faults_.yet_to_drop() * kRpcTimeout,
+                [this, index = job.index] { CheckLeaks(index); });
 }
 
 void SimHost::CheckLeaks(trace::JobIndex index) {
@@ -201,7 +201,7 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   }
   if (leaked > 0)
     Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
-  checkers_.JobSettled(now_, index, *this);
+  checkers_.JobSettled(kernel_.now(), index, *this);
   for (const ApplicationId& application : job.applications) job_of_application_.erase(application);
   const auto named = job_by_name_.find(job.name);
   if (named != job_by_name_.end() && named->second == index.value) job_by_name_.erase(named);

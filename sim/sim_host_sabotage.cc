@@ -24,8 +24,8 @@ void SimHost::TellOfDamage(const Actor& actor, const Sabotage& damage) {
               : am  ? config::KindWith(config::FaultId::kAmCrash).name
                     : config::KindWith(config::FaultId::kContainerLost).name,
       .target = job != jobs_.end() && dies ? "am of " + job->second->name : ToString(damage)});
-  After(dies ? Duration::zero() : kRpcTimeout,
-        [this, fault] { Trace(trace::FaultEnded{.fault = fault, .instance = 0}); });
+  kernel_.After(dies ? Duration::zero() : kRpcTimeout,
+                [this, fault] { Trace(trace::FaultEnded{.fault = fault, .instance = 0}); });
 }
 
 void SimHost::KillProcess(Actor& actor) {
@@ -38,8 +38,9 @@ void SimHost::KillProcess(Actor& actor) {
       const ContainerId container = agent.fence.container;
       EndAgent(agent);
       // Its node learns of it when the step that runs now is over.
-      return After(Duration::zero(),
-                   [this, container] { ContainerProcessEnded(container, 128 + kSigkill, ""); });
+      return kernel_.After(Duration::zero(), [this, container] {
+        ContainerProcessEnded(container, 128 + kSigkill, "");
+      });
     }
     case ActorKind::kClient: {
       auto& client = static_cast<ClientActor&>(actor);

@@ -24,7 +24,7 @@ constexpr std::int32_t kKilledStatus = 137;
 void SimHost::StepRm(const fakes::RmEvent& event) {
   TF_CHECK(rm_ != nullptr);
   SpareList<fakes::RmAction> actions(spare_rm_actions_);
-  StepMachine(doubles_.rm, *rm_, now_, event, *actions);
+  StepMachine(doubles_.rm, *rm_, kernel_.now(), event, *actions);
   for (fakes::RmAction& action : *actions) HandleRm(action);
   Reschedule(*actors_[0]);
 }
@@ -92,13 +92,13 @@ void SimHost::RmCallsNm(fakes::RmCallNm call) {
   const bool lost = !network_.Reachable(kRmPlace, *node) || network_.Lost(kRmPlace, *node, 0);
   const auto answer = [this, id = call.id, node_id = call.node](Duration back,
                                                                 yarn::NmResponse response) {
-    After(back, [this, id, node_id, response = std::move(response)]() mutable {
+    kernel_.After(back, [this, id, node_id, response = std::move(response)]() mutable {
       if (rm_ == nullptr) return;
       StepRm(fakes::NmAnswered{.id = id, .node = node_id, .response = std::move(response)});
     });
   };
   if (lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
-  After(latency, [this, node = *node, latency, answer, call = std::move(call)]() mutable {
+  kernel_.After(latency, [this, node = *node, latency, answer, call = std::move(call)]() mutable {
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
     if (index == 0) return answer(latency, Refused(call.node.host));
@@ -147,7 +147,7 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
 void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
   CatchUp(nm);
   SpareList<fakes::NmAction> actions(spare_nm_actions_);
-  StepMachine(doubles_.nm, *nm.machine, now_, event, *actions);
+  StepMachine(doubles_.nm, *nm.machine, kernel_.now(), event, *actions);
   for (fakes::NmAction& action : *actions) HandleNm(nm, action);
   if (nm.machine->is_shut_down()) NmShutDown(nm);
   Reschedule(nm);
@@ -158,7 +158,7 @@ void SimHost::NmShutDown(NmActor& nm) {
   NodeInfo& node = nodes_[nm.place];
   if (!node.restart_nm || !nm.alive || !node.leaving_by.empty()) return;
   // The RM's order crossed the operator's, which has taken the node in again.
-  After(Duration::zero(), [this, place = nm.place] { RestartShutDownNm(place); });
+  kernel_.After(Duration::zero(), [this, place = nm.place] { RestartShutDownNm(place); });
 }
 
 void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
@@ -168,10 +168,10 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
                         [&](fakes::Localize& localize) { LocalizeContainer(nm, localize); },
                         [&](fakes::Launch& launch) { LaunchContainer(nm, std::move(launch)); },
                         [&](fakes::SignalContainer& signal) {
-                          After(Duration::zero(),
-                                [this, container = signal.container, kill = signal.kill] {
-                                  SignalContainerProcess(container, kill);
-                                });
+                          kernel_.After(Duration::zero(),
+                                        [this, container = signal.container, kill = signal.kill] {
+                                          SignalContainerProcess(container, kill);
+                                        });
                         },
                         [&](fakes::ContainerDone& done) { ContainerIsDone(nm, done.container); }},
              action);
@@ -182,8 +182,9 @@ void SimHost::ContainerIsDone(const NmActor& nm, const ContainerId& container) {
   containers_.erase(container);
   // No RM has it in its books: what was allocated before a restart ends with it. One that its
   // node had not claimed in time ends unheard.
-  if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || now_ >= claims_end_))
-    After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
+  if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || kernel_.now() >= claims_end_))
+    kernel_.After(scenario_.yarn.nm_heartbeat,
+                  [this, place = nm.place] { ForgetUnclaimedOn(place); });
 }
 
 void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
@@ -231,7 +232,7 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
 void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   static constexpr int kConnectRetries = 10;
   if (name_node_.down() && tries < kConnectRetries) {
-    return After(1s, [this, id = nm.id, order, tries] {
+    return kernel_.After(1s, [this, id = nm.id, order, tries] {
       if (Actor* actor = Living(id)) FetchFiles(static_cast<NmActor&>(*actor), order, tries + 1);
     });
   }
@@ -246,7 +247,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   if (failure.empty()) failure = MissingFile(order.context);
   if (!failure.empty() && job != nullptr)
     job->localized.erase({container.application_attempt.application, nm.place});
-  After(time, [this, id = nm.id, container, failure = std::move(failure)] {
+  kernel_.After(time, [this, id = nm.id, container, failure = std::move(failure)] {
     Actor* actor = Living(id);
     if (actor == nullptr) return;
     auto& same = static_cast<NmActor&>(*actor);
@@ -266,11 +267,11 @@ Duration SimHost::LocalizationTime(Place node, const ApplicationId& application)
   if (!yarn.localize_again || job == nullptr) return launch_delays_.DrawDuration(yarn.localize);
   const auto [common, first] = job->localized.try_emplace({application, node});
   if (!first) {
-    return std::max(common->second - now_, Duration::zero()) +
+    return std::max(common->second - kernel_.now(), Duration::zero()) +
            launch_delays_.DrawDuration(*yarn.localize_again);
   }
   const Duration time = launch_delays_.DrawDuration(yarn.localize);
-  common->second = now_ + time;
+  common->second = kernel_.now() + time;
   return time;
 }
 
@@ -291,8 +292,8 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   const Duration delay =
       launch_delays_.DrawDuration(am ? yarn.am_launch.value_or(yarn.launch) : yarn.launch);
   // The script that starts it is a process of its own, which a restart of the NM does not touch.
-  After(delay, [this, node = nm.place, container = order.container,
-                context = std::move(order.context)] {
+  kernel_.After(delay, [this, node = nm.place, container = order.container,
+                        context = std::move(order.context)] {
     if (!containers_.contains(container)) return;
     if (const std::string failure = FailureByDisks(node); !failure.empty()) {
       return TellNmOf(node, fakes::LaunchFailed{.container = container,

@@ -72,7 +72,7 @@ void SimHost::PauseAm(AmActor& am, bool paused) {
   std::deque<AmEvent> inbox = std::move(am.inbox);
   am.inbox.clear();
   for (AmEvent& event : inbox) {
-    After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
+    kernel_.After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
       if (Actor* actor = Living(id)) StepAm(static_cast<AmActor&>(*actor), std::move(event));
     });
   }

@@ -83,7 +83,7 @@ void SimHost::GoOn(ClientActor& client) {
   client.paused = false;
   UpdateLink(client);
   for (ClientEvent& event : std::exchange(client.inbox, {})) {
-    After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
+    kernel_.After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
       if (Actor* same = Living(id)) StepClient(static_cast<ClientActor&>(*same), std::move(event));
     });
   }

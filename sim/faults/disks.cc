@@ -24,7 +24,7 @@ void SimHost::LoseDisks(const FaultOrder& order, const std::string& error,
       continue;
     }
     lost[KeyOf(order)] = error;
-    After(noticed, [this, node, key = KeyOf(order), report] {
+    kernel_.After(noticed, [this, node, key = KeyOf(order), report] {
       if (nodes_[node].disks_lost_by.contains(key)) SetUnhealthy(node, key, report);
     });
   }

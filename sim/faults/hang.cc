@@ -14,7 +14,7 @@ void SimHost::Strike<FaultId::kHang>(const FaultOrder& order) {
   for (const AgentActor* agent : AgentsOf(order)) {
     JobRt& job = *jobs_.at(agent->job.value);
     std::vector<WorkloadOutput> outputs;
-    job.workload->Froze(now_, agent->fence.container, KeyOf(order),
+    job.workload->Froze(kernel_.now(), agent->fence.container, KeyOf(order),
                         order.begins ? how : Freeze::kNone, outputs);
     HandleWorkload(job, outputs);
   }

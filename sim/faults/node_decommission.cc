@@ -19,7 +19,7 @@ void SimHost::Strike<FaultId::kNodeDecommission>(const FaultOrder& order) {
     leaving[KeyOf(order)] = grace == Duration::zero();
     OrderDecommission(node);
     if (grace == Duration::zero()) continue;
-    After(grace, [this, node, key = KeyOf(order)] {
+    kernel_.After(grace, [this, node, key = KeyOf(order)] {
       const auto entry = nodes_[node].leaving_by.find(key);
       if (entry == nodes_[node].leaving_by.end()) return;
       entry->second = true;

@@ -53,7 +53,7 @@ void SimHost::TellWorkloadsOfCuts() {
   for (const std::uint32_t index : indices) {
     JobRt& job = *jobs_.at(index);
     std::vector<WorkloadOutput> outputs;
-    job.workload->CutsChanged(now_, PeerCuts(), outputs);
+    job.workload->CutsChanged(kernel_.now(), PeerCuts(), outputs);
     HandleWorkload(job, outputs);
   }
 }

@@ -15,7 +15,7 @@ void SimHost::Strike<FaultId::kRmPause>(const FaultOrder& order) {
   }
   if (--rm_pauses_ > 0) return;
   rm_paused_ = actors_[0]->paused = false;
-  for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
+  for (const std::uint32_t call : rm_backlog_) kernel_.Release(call);
   rm_backlog_.clear();
   if (std::exchange(nodes_have_their_time_again_, false)) AwaitClaims();
   RestoreAllLinks();

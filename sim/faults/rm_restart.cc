@@ -30,7 +30,7 @@ void SimHost::ReplaceRm(const FaultOrder& order) {
     rm_.reset();
   } else if (--rm_downs_ == 0) {
     rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
-                                                   SeedFor("rm", KeyOf(order) + 1), now_);
+                                                   SeedFor("rm", KeyOf(order) + 1), kernel_.now());
     rm_store_.reset();
     for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
     AwaitClaims();
@@ -57,8 +57,8 @@ void SimHost::SetAllocatedAside() {
 }
 
 void SimHost::AwaitClaims() {
-  claims_end_ = now_ + scenario_.yarn.nm_expiry;
-  After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
+  claims_end_ = kernel_.now() + scenario_.yarn.nm_expiry;
+  kernel_.After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
 }
 
 /// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still

@@ -31,7 +31,7 @@ void SimHost::PaceChanged(std::int32_t node) {
     if (agent == nullptr) continue;
     JobRt& job = *jobs_.at(agent->job.value);
     std::vector<WorkloadOutput> outputs;
-    job.workload->PaceChanged(now_, id, PaceOf(*agent), outputs);
+    job.workload->PaceChanged(kernel_.now(), id, PaceOf(*agent), outputs);
     HandleWorkload(job, outputs);
   }
 }
