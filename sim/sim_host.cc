@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t kEventsBetweenScans = 1'000'000;
 constexpr std::uint64_t kEventsBetweenProgress = 20'000;
-constexpr std::uint32_t kRmActor = 0;
 
 /// The outages of every fault of kind `trace`, as the plan wants them.
 std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(
@@ -34,40 +33,50 @@ std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(
   return outages;
 }
 
+const Doubles& DoublesOf(const RunOptions& options) {
+  return options.doubles == nullptr ? NoDoubles() : *options.doubles;
+}
+
 }  // namespace
 
 SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
-    : scenario_(scenario),
+    : Driver<fakes::ResourceManager>(kernel_, links_, DoublesOf(options)),
+      Driver<fakes::NodeManager>(kernel_, links_, DoublesOf(options)),
+      Driver<client::JobClient>(kernel_, links_, DoublesOf(options)),
+      Driver<am::ApplicationMaster>(kernel_, links_, DoublesOf(options)),
+      Driver<agent::TaskAgent>(kernel_, links_, DoublesOf(options)),
+      scenario_(scenario),
       options_(options),
-      doubles_(options.doubles == nullptr ? NoDoubles() : *options.doubles),
+      doubles_(DoublesOf(options)),
       seed_(options.seed),
       horizon_(Instant{} + scenario.horizon),
       saboteur_(options.sabotage),
-      nodes_(scenario.cluster),
-      network_(scenario.cluster.network, nodes_.rack_indices(), options.seed),
+      // A beat that one of them aims at must be there to be met.
+      links_(kernel_, message_faults_, options.elide && saboteur_.idle()),
+      cluster_(scenario, options.seed),
       name_node_(NameNodeOptionsOf(scenario.hdfs)),
-      nm_of_node_(static_cast<std::size_t>(nodes_.size()), 0),
-      arrivals_(scenario, nodes_.largest().gpus, options.seed),
+      rm_actor_(links_, *this, kRmPlace),
+      arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed),
       checkers_(scenario, options.reference),
       result_({.warmup = scenario.warmup, .always_tasks = options.tasks, .timeline = true}),
       expectations_(scenario.expect),
       launch_delays_(options.seed, "containers"),
       hdfs_delays_(options.seed, "hdfs") {
-  // A beat that one of them aims at must be there to be met.
-  if (!saboteur_.idle()) options_.elide = false;
   if (options.tally) tally_.emplace();
-  nodes_.DrawPorts(seed_, options.shift_ports);
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) {
-    plan_nodes_.push_back(
-        {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
+  cluster_.nodes.DrawPorts(seed_, options.shift_ports);
+  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) {
+    plan_nodes_.push_back({.name = cluster_.nodes[i].id.host,
+                           .rack = cluster_.nodes[i].rack,
+                           .labels = cluster_.nodes[i].labels});
   }
   fault_began_.resize(scenario.faults.size());
   fault_present_.resize(scenario.faults.size());
   fault_struck_.resize(scenario.faults.size());
   const ClusterView& view = *this;
   faults_.emplace(scenario.faults, view, options.seed, OutagesOf(scenario.faults));
-  rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario, nodes_), SeedFor("rm", 0));
-  tokens_ = rm_->tokens();
+  rm_actor_.machine = std::make_unique<fakes::ResourceManager>(
+      RmOptionsOf(scenario, cluster_.nodes), SeedFor("rm", 0));
+  tokens_ = rm_actor_.machine->tokens();
 }
 
 SimHost::~SimHost() = default;
@@ -81,58 +90,38 @@ WallTime SimHost::WallNow() const {
          std::chrono::duration_cast<std::chrono::milliseconds>(kernel_.now().time_since_epoch());
 }
 
-Party SimHost::PartyOf(const Actor& actor) const {
-  const auto name = [this](trace::JobIndex job) -> std::string_view {
-    const auto entry = jobs_.find(job.value);
-    return entry == jobs_.end() ? std::string_view() : std::string_view(entry->second->name);
-  };
-  switch (actor.kind) {
-    case ActorKind::kRm:
-    case ActorKind::kNm:
-      return {.job = {}, .task = {}, .place = actor.place};
-    case ActorKind::kClient:
-      return {.job = name(static_cast<const ClientActor&>(actor).job),
-              .task = {},
-              .place = actor.place};
-    case ActorKind::kAm:
-      return {
-          .job = name(static_cast<const AmActor&>(actor).job), .task = {}, .place = actor.place};
-    case ActorKind::kAgent: {
-      const auto& agent = static_cast<const AgentActor&>(actor);
-      return {.job = name(agent.job), .task = agent.fence.task, .place = actor.place};
-    }
-  }
-  return {};
+std::string_view SimHost::NameOf(trace::JobIndex index) const {
+  const JobRecord* job = cluster_.JobAt(index);
+  return job == nullptr ? std::string_view() : std::string_view(job->name);
 }
 
 void SimHost::Start() {
   Trace(trace::RunStarted{
       .scenario = scenario_.name, .scenario_digest = scenario_.digest, .seed = seed_});
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) {
-    const NodeInfo& node = nodes_[i];
+  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) {
+    const NodeInfo& node = cluster_.nodes[i];
     Trace(trace::NodeDeclared{.node = node.id,
                               .rack = node.rack,
                               .partition = node.partition,
                               .labels = node.labels,
                               .capacity = node.capacity});
   }
-  actors_.push_back(std::make_unique<RmActor>(ActorKind::kRm, kRmActor, kRmPlace));
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) StartNm(i, std::nullopt);
+  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) StartNm(i, std::nullopt);
   SubmitNextArrival();
   ScheduleFaults();
-  Reschedule(*actors_[kRmActor]);
+  links_.Reschedule(rm_actor_);
 }
 
 void SimHost::DrawAnew(std::uint64_t seed) {
-  DisturbAllLinks();
+  links_.DisturbAll();
   seed_ = seed;
-  network_.DrawAnew(seed);
+  cluster_.network.DrawAnew(seed);
   launch_delays_ = Random(seed, "containers").Shaking();
   hdfs_delays_ = Random(seed, "hdfs").Shaking();
   faults_->DrawAnew(seed, kernel_.now());
-  for (const auto& [index, job] : jobs_) job->workload->DrawAnew(seed);
+  for (const auto& [index, job] : cluster_.jobs) job->workload->DrawAnew(seed);
   ScheduleFaults();
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 RunOutcome SimHost::Run() {
@@ -165,7 +154,7 @@ RunOutcome SimHost::Run() {
 }
 
 bool SimHost::RunNext() {
-  kernel_.RunNext([this](std::uint32_t actor) { RunTimer(actor); });
+  kernel_.RunNext([this](std::uint32_t actor) { links_.Wake(actor); });
   if (options_.coverage != nullptr) options_.coverage->Look(kernel_.now());
   if (kernel_.events() % kEventsBetweenScans == 0) ScanInvariants();
   if (kernel_.events() % kEventsBetweenProgress == 0 && options_.progress) {
@@ -198,6 +187,11 @@ trace::TraceRecord& SimHost::TakeRecord() {
   return record_;
 }
 
+void SimHost::StepRm(fakes::RmEvent&& event) {
+  TF_CHECK(rm_actor_.machine != nullptr);
+  rm_actor_.StepNow(std::move(event));
+}
+
 void SimHost::ScanInvariants() {
   checkers_.FullScan(kernel_.now(), *this);
 }
@@ -222,13 +216,10 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
 }
 
 void SimHost::SettleWorkloads() {
-  std::vector<std::uint32_t> indices;
-  for (const auto& [index, job] : jobs_) indices.push_back(index);
-  std::sort(indices.begin(), indices.end());
-  for (const std::uint32_t index : indices) {
+  for (JobRecord* job : cluster_.JobsInOrder()) {
     std::vector<WorkloadOutput> outputs;
-    jobs_.at(index)->workload->Settle(kernel_.now(), outputs);
-    HandleWorkload(*jobs_.at(index), outputs);
+    job->workload->Settle(kernel_.now(), outputs);
+    HandleWorkload(*job, outputs);
   }
 }
 

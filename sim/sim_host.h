@@ -5,7 +5,7 @@
 // (actors) and where they run, the network, the fakes, each job's workload, the faults, and the
 // trace. One run, one thread, one object.
 //
-// Idle heartbeats are skipped here (elision): see sim_host_beats.cc.
+// Idle heartbeats are skipped (elision): see links.h.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -29,21 +29,27 @@
 #include "sim/actors.h"
 #include "sim/arrivals.h"
 #include "sim/checkers.h"
+#include "sim/cluster.h"
 #include "sim/doubles.h"
 #include "sim/effects.h"
 #include "sim/expectations.h"
 #include "sim/fault_plan.h"
 #include "sim/job_tally.h"
 #include "sim/kernel.h"
+#include "sim/links.h"
 #include "sim/message_faults.h"
-#include "sim/network.h"
-#include "sim/node_table.h"
 #include "sim/run.h"
 #include "sim/spare_list.h"
 
 namespace tfyarn::sim {
 
-class SimHost : private ClusterView, private WorldView {
+class SimHost : private ClusterView,
+                private WorldView,
+                private Driver<fakes::ResourceManager>,
+                private Driver<fakes::NodeManager>,
+                private Driver<client::JobClient>,
+                private Driver<am::ApplicationMaster>,
+                private Driver<agent::TaskAgent> {
  public:
   SimHost(const config::Scenario& scenario, const RunOptions& options);
   ~SimHost() override;
@@ -58,7 +64,6 @@ class SimHost : private ClusterView, private WorldView {
   /// RunOptions::future.
   void DrawAnew(std::uint64_t seed);
   bool RunNext();
-  void RunTimer(std::uint32_t actor);
   /// Makes the record, shows it to all observers, and returns it for its contents.
   template <class OneFact>
   trace::TraceRecord& Trace(OneFact fact) {
@@ -74,38 +79,17 @@ class SimHost : private ClusterView, private WorldView {
   void ScanInvariants();
   void SettleWorkloads();
 
-  // ---- sim_host_beats.cc: timers and elision
-  void Reschedule(Actor& actor);
-  void ScheduleAt(Actor& actor, Instant at);
-  /// When the actor's machine is to be stepped next for its own sake.
-  [[nodiscard]] std::optional<Instant> NextTurn(const Actor& actor) const;
-  [[nodiscard]] std::optional<Instant> MachineDeadline(const Actor& actor, bool decision) const;
-  /// Tells the actor's machine of the idle beats it skipped, before it is stepped at kernel_.now().
-  void CatchUp(Actor& actor);
-  void TellElided(Actor& actor, std::uint64_t count, Instant last);
-  void SendIdleBeatInThePast(Actor& actor, Instant at);
-  /// The receiver hears how many beats it did not see, before the next one it sees.
-  [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
-  /// Of an AM: what it skipped so far the RM has heard before a call of it that comes late.
-  void TellRmOfBeats(std::uint32_t sender);
-  void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
-  void BeatSent(Actor& actor, std::uint64_t call);
-  void BeatAnswered(Actor& actor, std::uint64_t call);
-  void StartBeatsAnew(Actor& actor);
-  void ForceBeat(Actor& actor);
-  [[nodiscard]] bool LinkIsClean(const Actor& actor) const;
-  void UpdateLink(Actor& actor);
-  void Vouch(Actor& actor, bool vouched);
-  /// Before something disturbs links: skipped beats become history, and skipping stops until links
-  /// are clean again.
-  void DisturbAllLinks();
-  void RestoreAllLinks();
-
   // ---- sim_host_yarn.cc: RM, NMs
-  void StepRm(const fakes::RmEvent& event);
-  void HandleRm(fakes::RmAction& action);
+  void StepRm(fakes::RmEvent&& event);
+  void Carry(RmActor& rm, fakes::RmAction& action) override;
+  [[nodiscard]] Party PartyOf(const RmActor& rm) const override;
+  [[nodiscard]] bool HasQuietLink(const RmActor& rm) const override;
+  void SendIdleBeat(RmActor& /*rm*/, Instant /*at*/, Instant /*answered*/) override {}
+  void Vouch(RmActor& /*rm*/, bool /*vouched*/, Instant /*last*/) override {}
   void TraceGranted(fakes::Granted&& granted);
-  [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
+  [[nodiscard]] bool rm_answers() const {
+    return rm_actor_.machine != nullptr && !rm_actor_.paused;
+  }
   /// A call's way to the RM and back.
   struct RmCallTerms {
     fakes::Caller caller;
@@ -120,11 +104,15 @@ class SimHost : private ClusterView, private WorldView {
   template <class Answer>
   void DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer);
   template <class Answer>
-  void SendToRm(Actor& from, fakes::Caller caller, yarn::Token token, yarn::RmRequest request,
+  void SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token, yarn::RmRequest request,
                 bool poll, Answer answer);
-  void StepNm(NmActor& nm, const fakes::NmEvent& event);
   void NmShutDown(NmActor& nm);
-  void HandleNm(NmActor& nm, fakes::NmAction& action);
+  void Carry(NmActor& nm, fakes::NmAction& action) override;
+  void Stepped(NmActor& nm) override;
+  [[nodiscard]] Party PartyOf(const NmActor& nm) const override;
+  [[nodiscard]] bool HasQuietLink(const NmActor& nm) const override;
+  void SendIdleBeat(NmActor& nm, Instant at, Instant answered) override;
+  void Vouch(NmActor& nm, bool vouched, Instant last) override;
   void ContainerIsDone(const NmActor& nm, const ContainerId& container);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
   void RmCallsNm(fakes::RmCallNm call);
@@ -146,23 +134,30 @@ class SimHost : private ClusterView, private WorldView {
   void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
                              const std::string& diagnostics);
   void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
-  [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
-  [[nodiscard]] Party PartyOf(const Actor& actor) const;
+  /// Empty: the job is over and forgotten.
+  [[nodiscard]] std::string_view NameOf(trace::JobIndex job) const;
   /// What message faults do to a message from or to this actor. `name()` gives the message's name;
   /// it is not asked while there are no message faults, as in most runs.
-  template <class NameOf>
-  [[nodiscard]] MessageFate FateOf(const Actor& actor, NameOf name) {
-    return message_faults_.empty() ? MessageFate{} : message_faults_.Decide(name(), PartyOf(actor));
+  template <class Name>
+  [[nodiscard]] MessageFate FateOf(const AnyActor& actor, Name name) {
+    return message_faults_.empty() ? MessageFate{} : message_faults_.Decide(name(), actor.party());
   }
 
   // ---- sim_host_jobs.cc: arrivals, clients
   void SubmitNextArrival();
   void CreateJob(std::shared_ptr<const config::JobConfig> config);
-  void StepClient(ClientActor& client, ClientEvent event);
+  void Heard(ClientActor& client, ClientEvent&& event) override;
+  void Carry(ClientActor& client, ClientAction& action) override;
+  void Stepped(ClientActor& client) override;
+  void Keep(ClientActor& client, ClientEvent&& event) override;
+  [[nodiscard]] Party PartyOf(const ClientActor& client) const override;
+  [[nodiscard]] bool HasQuietLink(const ClientActor& client) const override;
+  void SendIdleBeat(ClientActor& client, Instant at, Instant answered) override;
+  void Vouch(ClientActor& /*client*/, bool /*vouched*/, Instant /*last*/) override {}
   void HandleClient(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
-  void JobStateSeen(JobRt& job, JobState state);
-  void JobEndSeen(JobRt& job);
+  void JobStateSeen(const JobRecord& job, JobState state);
+  void JobEndSeen(JobRecord& job);
   void CheckLeaks(trace::JobIndex job);
   /// How long what takes so long takes with the faults of HDFS in force.
   [[nodiscard]] Duration SlowedByHdfs(Duration time) const;
@@ -170,12 +165,19 @@ class SimHost : private ClusterView, private WorldView {
   void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
 
   // ---- sim_host_ams.cc: ApplicationMasters
-  void StepAm(AmActor& am, AmEvent event);
+  void Hears(AmActor& am, const AmEvent& event) override;
+  void Heard(AmActor& am, AmEvent&& event) override;
+  void Carry(AmActor& am, AmAction& action) override;
+  [[nodiscard]] Party PartyOf(const AmActor& am) const override;
+  [[nodiscard]] bool HasQuietLink(const AmActor& am) const override;
+  void SendIdleBeat(AmActor& am, Instant at, Instant answered) override;
+  void Vouch(AmActor& am, bool vouched, Instant last) override;
+  /// What it skipped so far the RM has heard before a call of it that comes late.
+  void TellRmOfBeats(std::uint32_t sender);
+  void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
   void HandleAm(AmActor& am, AmAction& action);
-  void StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
+  void StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
                std::string staging_directory);
-  /// The living one of that attempt; nullptr: there is none, and its address is dead.
-  [[nodiscard]] AmActor* AmOf(const JobRt& job, const ApplicationAttemptId& attempt);
   void AmCallsRm(AmActor& am, CallRm call);
   void AmCallsNm(AmActor& am, CallNm call);
   void AmSendsToAgent(AmActor& am, SendToAgent send);
@@ -185,13 +187,19 @@ class SimHost : private ClusterView, private WorldView {
   void JournalStored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
   void AppendAnswered(std::uint32_t am, JournalSeq seq, const hdfs::HdfsResponse& response);
   void ReadJournalFor(AmActor& am);
-  void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);
+  void PublishAmAddress(std::uint32_t id, const PublishAddress& publish);
   void CrashAm(AmActor& am);
   void EndAm(AmActor& am);
 
   // ---- sim_host_agents.cc: agents and user processes
-  void StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch);
-  void StepAgent(AgentActor& agent, AgentEvent event);
+  void StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& launch);
+  void Hears(AgentActor& agent, const AgentEvent& event) override;
+  void Heard(AgentActor& agent, AgentEvent&& event) override;
+  void Carry(AgentActor& agent, AgentAction& action) override;
+  [[nodiscard]] Party PartyOf(const AgentActor& agent) const override;
+  [[nodiscard]] bool HasQuietLink(const AgentActor& agent) const override;
+  void SendIdleBeat(AgentActor& agent, Instant at, Instant answered) override;
+  void Vouch(AgentActor& agent, bool vouched, Instant last) override;
   void HandleAgent(AgentActor& agent, AgentAction& action);
   void LeasePortFor(AgentActor& agent);
   void SignalUserProcess(const AgentActor& agent, const SignalProcess& order);
@@ -201,24 +209,20 @@ class SimHost : private ClusterView, private WorldView {
   /// The agent's process is gone, and the user's with it. Its NM is not told.
   void EndAgent(AgentActor& agent);
   void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
-  void HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs);
-  void ScheduleWorkload(JobRt& job);
-  /// The actor, unless its process has ended.
-  [[nodiscard]] Actor* Living(std::uint32_t id) const {
-    Actor* actor = actors_[id].get();
-    return actor != nullptr && actor->alive ? actor : nullptr;
-  }
-  [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
+  void HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& outputs);
+  void ScheduleWorkload(JobRecord& job);
 
   // ---- sim_host_sabotage.cc: effects that go wrong
   /// Carries the action out, or makes it fail as RunOptions::sabotage says.
-  template <class AnyActor, class Action>
-  void Obey(AnyActor& actor, Action& action);
+  template <class OneActor, class OneAction>
+  void Obey(OneActor& actor, OneAction& action);
   void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }
   void Handle(AgentActor& agent, AgentAction& action) { HandleAgent(agent, action); }
   void Handle(ClientActor& client, ClientAction& action) { HandleClient(client, action); }
-  void TellOfDamage(const Actor& actor, const Sabotage& damage);
-  void KillProcess(Actor& actor);
+  void TellOfDamage(EffectActor actor, const AnyActor& by, const Sabotage& damage);
+  void KillProcess(AmActor& am);
+  void KillProcess(AgentActor& agent);
+  void KillProcess(ClientActor& client);
   /// The effect that is being carried out goes wrong in this way.
   [[nodiscard]] bool Damaged(Damage damage) const {
     return damage_ != nullptr && damage_->damage == damage;
@@ -278,7 +282,6 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
   void ReturnClients(std::uint64_t fault);
   void GoOn(ClientActor& client);
-  void KeepForLater(ClientActor& client, ClientEvent event);
   void EndProcesses(const FaultOrder& order, const ProcessExit& exit);
   void EndContainers(const FaultOrder& order, std::int32_t exit_status,
                      const std::string& diagnostics);
@@ -288,11 +291,10 @@ class SimHost : private ClusterView, private WorldView {
   void TellWorkloadsOfCuts();
 
   // ---- sim_host_ends.cc
-  [[nodiscard]] std::vector<ContainerId> ContainersOn(std::int32_t node) const;
   /// What runs in the container is gone, and its node forgets it.
   void EndContainer(const ContainerId& id);
   void EndNm(NmActor& nm);
-  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order);
+  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order) const;
   void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
 
   // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers
@@ -307,9 +309,6 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] std::vector<HeldContainer> RmContainers() const override;
   [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override;
   [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex job) const override;
-  [[nodiscard]] const JobRt* JobNamed(std::string_view name) const;
-  /// The RM and the job's AM can talk to the node and its NM.
-  [[nodiscard]] bool ReachableFromMasters(const JobRt& job, Place place) const;
 
   const config::Scenario& scenario_;
   RunOptions options_;
@@ -321,14 +320,14 @@ class SimHost : private ClusterView, private WorldView {
   Saboteur saboteur_;
   const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
   std::optional<TallyBook> tally_;
-  NodeTable nodes_;
+  MessageFaults message_faults_;
+  Links links_;
+  Cluster cluster_;
   std::vector<PlanNode> plan_nodes_;
-  Network network_;
   fakes::NameNode name_node_;
   std::shared_ptr<const fakes::TokenBook> tokens_;
-  std::unique_ptr<fakes::ResourceManager> rm_;
+  RmActor rm_actor_;
   std::optional<fakes::RmStateStore> rm_store_;
-  bool rm_paused_ = false;
   /// Granted by the RM and not freed, as the trace has it; outlives an RM.
   boost::unordered_flat_set<ContainerId> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
@@ -337,21 +336,10 @@ class SimHost : private ClusterView, private WorldView {
   bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
   std::vector<std::uint32_t> rm_backlog_;     ///< Calls held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
-  std::vector<fakes::RmAction> spare_rm_actions_;
-  std::vector<fakes::NmAction> spare_nm_actions_;
-  std::vector<AmAction> spare_am_actions_;
-  std::vector<AgentAction> spare_agent_actions_;
   std::vector<WorkloadOutput> spare_workload_outputs_;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
   std::optional<yarn::NmResponse> nm_response_;
 
-  std::vector<std::unique_ptr<Actor>> actors_;
-  std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
-  boost::unordered_flat_map<ContainerId, ContainerRt> containers_;
-  boost::unordered_flat_map<ApplicationId, std::uint32_t> job_of_application_;
-  boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
-      jobs_;  ///< Living ones, by JobIndex.
-  boost::unordered_flat_map<std::string, std::uint32_t> job_by_name_;
   std::uint64_t jobs_created_ = 0;
   std::uint64_t jobs_ended_ = 0;
   std::uint64_t jobs_alive_ = 0;
@@ -368,7 +356,6 @@ class SimHost : private ClusterView, private WorldView {
   trace::Digest digest_;
   trace::ResultBuilder result_;
   OnlineExpectations expectations_;
-  MessageFaults message_faults_;
   /// Another program has the port of a task's next processes.
   struct StolenPort {
     std::int32_t starts = 0;     ///< Of so many of them.

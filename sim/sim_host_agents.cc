@@ -10,63 +10,104 @@
 #include "sim/sim_host_sabotage.h"
 
 namespace tfyarn::sim {
-AgentActor* SimHost::AgentOf(const ContainerId& container) {
-  const auto entry = containers_.find(container);
-  if (entry == containers_.end() || entry->second.actor == 0) return nullptr;
-  Actor* actor = Living(entry->second.actor);
-  if (actor == nullptr || actor->kind != ActorKind::kAgent) return nullptr;
-  return static_cast<AgentActor*>(actor);
-}
 
-void SimHost::StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch) {
-  const auto id = static_cast<std::uint32_t>(actors_.size());
-  auto actor = std::make_unique<AgentActor>(ActorKind::kAgent, id, node);
-  actor->job = job.index;
-  actor->fence = launch.fence;
-  actor->staging_directory = launch.staging_directory;
+void SimHost::StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& launch) {
+  AgentActor& agent = cluster_.agents.Add(links_, *this, node);
+  agent.job = job.index;
+  agent.fence = launch.fence;
+  agent.staging_directory = launch.staging_directory;
   // By its container: what other actors there are changes nothing.
   const ContainerId& container = launch.fence.container;
   const ApplicationAttemptId& attempt = container.application_attempt;
   const auto entity = (static_cast<std::uint64_t>(attempt.application.id) << 48) ^
                       (static_cast<std::uint64_t>(attempt.attempt) << 40) ^
                       static_cast<std::uint64_t>(container.id);
-  actor->machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", entity));
-  actor->beat.period = job.spec->heartbeat.every;
-  const Place am_place = job.am == 0 ? kRmPlace : actors_[job.am]->place;
-  actor->beat.round_trip = network_.PollRoundTrip(node, am_place, id);
-  containers_.at(container).actor = id;
+  agent.machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", entity));
+  agent.awaits_answers = false;
+  agent.beat.period = job.spec->heartbeat.every;
+  const Place am_place = job.am == nullptr ? kRmPlace : job.am->place;
+  agent.beat.round_trip = cluster_.network.PollRoundTrip(node, am_place, agent.id);
+  cluster_.containers.at(container).agent = &agent;
   // Written off before its process began: its AM hears of that later.
-  actor->disowned = !granted_.contains(container);
-  job.agents.push_back(id);
-  AgentActor& agent = *actor;
-  actors_.push_back(std::move(actor));
-  StepAgent(agent, AgentStarted{.fence = launch.fence,
-                                .am_attempt = launch.am_attempt,
-                                .am_address = launch.am_address,
-                                .host = nodes_[node].id.host});
+  agent.disowned = !granted_.contains(container);
+  job.agents.push_back(&agent);
+  agent.Step(AgentStarted{.fence = launch.fence,
+                          .am_attempt = launch.am_attempt,
+                          .am_address = launch.am_address,
+                          .host = cluster_.nodes[node].id.host});
 }
 
-void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
-  if (agent.paused) {
-    agent.inbox.push_back(std::move(event));
-    return;
-  }
-  CatchUp(agent);
+void SimHost::Hears(AgentActor& agent, const AgentEvent& event) {
   if (options_.coverage != nullptr)
     options_.coverage->AgentHears(kernel_.now(), agent.machine->snapshot(), event);
-  SpareList<AgentAction> actions(spare_agent_actions_);
-  StepMachine(doubles_.agent, *agent.machine, kernel_.now(), event, *actions);
-  const std::uint32_t id = agent.id;
+}
+
+void SimHost::Heard(AgentActor& agent, AgentEvent&& event) {
   Trace(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
-  for (AgentAction& action : *actions) {
-    trace::TraceRecord& record = Trace(trace::AgentOrdered{
-        .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
-    AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
-    Obey(agent, order);
-    if (actors_[id] == nullptr || !agent.alive) return;
+}
+
+void SimHost::Carry(AgentActor& agent, AgentAction& action) {
+  trace::TraceRecord& record = Trace(trace::AgentOrdered{
+      .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
+  AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
+  Obey(agent, order);
+}
+
+Party SimHost::PartyOf(const AgentActor& agent) const {
+  return {.job = NameOf(agent.job), .task = agent.fence.task, .place = agent.place};
+}
+
+bool SimHost::HasQuietLink(const AgentActor& agent) const {
+  const AmActor* am = cluster_.ams.Living(agent.am);
+  if (agent.disowned || am == nullptr) return false;
+  // Before its first answer it may take its AM for silent, and several answers are under way at
+  // once.
+  if (agent.beat.round_trip >= agent.beat.period) return false;
+  const agent::AgentSnapshot snapshot = agent.machine->snapshot();
+  // One that looks for its AM has not heard from it yet, and the AM may have given it up in the
+  // very instant of its first beat.
+  if (snapshot.link != agent::LinkState::kConnected) return false;
+  // The next answer may come after the agent has taken its AM for silent.
+  if (!agent.beat.vouched && kernel_.now() - snapshot.last_heard > agent.beat.period * 3 / 2)
+    return false;
+  // What it has yet to read it has yet to answer, and may stand still again before that.
+  const bool reads = !am->paused && am->inbox.empty();
+  return reads && cluster_.network.Undisturbed(agent.place, am->place);
+}
+
+void SimHost::SendIdleBeat(AgentActor&, Instant, Instant) {
+  TF_CHECK(!"an agent awaits no answers");
+}
+
+void SimHost::Vouch(AgentActor& agent, bool vouched, Instant last) {
+  AmActor* am = cluster_.ams.Find(agent.am);
+  if (am != nullptr && am->alive) {
+    links_.CatchUp(*am);
+    am->StepQuietly(kernel_.now(), PeerVouched{.task = agent.fence.task,
+                                               .incarnation = agent.fence.incarnation,
+                                               .vouched = vouched,
+                                               .last = last});
+    links_.Reschedule(*am);
   }
-  Reschedule(agent);
+  if (!agent.alive) return;
+  links_.CatchUp(agent);
+  const Instant answered = last + agent.beat.round_trip;
+  const bool under_way = !vouched && am != nullptr && answered > kernel_.now();
+  // What the AM has answered comes, whatever became of the AM meanwhile.
+  if (under_way) {
+    kernel_.AtTurnOf(
+        agent.id, answered,
+        [this, id = agent.id, fence = agent.fence, from = am->id, attempt = am->attempt.attempt] {
+          AgentHears(id, from, AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
+        });
+  }
+  const Instant heard = answered <= kernel_.now() ? answered : last;
+  agent.StepQuietly(kernel_.now(), PeerVouched{.task = {},
+                                               .incarnation = {},
+                                               .vouched = vouched,
+                                               .last = vouched ? kernel_.now() : heard});
+  links_.Reschedule(agent);
 }
 
 void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
@@ -92,122 +133,117 @@ void SimHost::LeasePortFor(AgentActor& agent) {
   if (Damaged(Damage::kLost)) return;
   if (Damaged(Damage::kFails))
     return LaterToAgent(agent, PortLeaseFailed{.reason = "no port is free"});
-  NodeInfo& node = nodes_[agent.place];
+  NodeInfo& node = cluster_.nodes[agent.place];
   agent.port = node.next_port;
   node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
   LaterToAgent(agent, PortLeased{.port = agent.port});
 }
 
 void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& order) {
-  const auto job = jobs_.find(agent.job.value);
-  if (job == jobs_.end() || Damaged(Damage::kLost)) return;
+  JobRecord* job = cluster_.JobAt(agent.job);
+  if (job == nullptr || Damaged(Damage::kLost)) return;
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->second->workload->Signalled(kernel_.now(), agent.fence.container, order.attempt,
-                                   order.signal, *outputs);
-  HandleWorkload(*job->second, *outputs);
+  job->workload->Signalled(kernel_.now(), agent.fence.container, order.attempt, order.signal,
+                           *outputs);
+  HandleWorkload(*job, *outputs);
 }
 
 void SimHost::ReadAmAddressFor(const AgentActor& agent) {
-  if (!jobs_.contains(agent.job.value)) return;
-  CallNameNode(agent.place, agent.id,
-               hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
-               [this, id = agent.id](const hdfs::HdfsResponse& response) {
-                 Actor* actor = Living(id);
-                 if (actor == nullptr) return;
-                 const auto* read = std::get_if<hdfs::ReadResponse>(&response);
-                 const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
-                 StepAgent(static_cast<AgentActor&>(*actor),
-                           AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
-               });
+  if (cluster_.JobAt(agent.job) == nullptr) return;
+  CallNameNode(
+      agent.place, agent.id, hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
+      [this, id = agent.id](const hdfs::HdfsResponse& response) {
+        AgentActor* same = cluster_.agents.Living(id);
+        if (same == nullptr) return;
+        const auto* read = std::get_if<hdfs::ReadResponse>(&response);
+        const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
+        same->Step(AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
+      });
 }
 
 void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
   kernel_.After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
-    Actor* actor = Living(id);
-    if (actor == nullptr) return;
-    StepAgent(static_cast<AgentActor&>(*actor), std::move(event));
+    if (AgentActor* same = cluster_.agents.Living(id)) same->Step(std::move(event));
   });
 }
 
 void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   const bool beat = IsIdle(send.message);
-  if (beat) BeatSent(agent, 0);
-  const auto job = jobs_.find(agent.job.value);
-  if (job == jobs_.end()) return;
+  if (beat) links_.BeatSent(agent, 0);
+  const JobRecord* job = cluster_.JobAt(agent.job);
+  if (job == nullptr) return;
   // An AM that was cut off and replaced listens still, until it learns of it.
-  AmActor* listener =
-      AmOf(*job->second, {.application = agent.fence.container.application_attempt.application,
-                          .attempt = send.am_attempt});
-  if (listener == nullptr) return;
-  AmActor& am = *listener;
+  AmActor* am =
+      cluster_.AmOf(*job, {.application = agent.fence.container.application_attempt.application,
+                           .attempt = send.am_attempt});
+  if (am == nullptr) return;
   const MessageFate fate = FateOf(agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || damage_ != nullptr || network_.Lost(agent.place, am.place, agent.id) ||
-      !network_.Reachable(agent.place, am.place))
+  if (fate.dropped || damage_ != nullptr ||
+      cluster_.network.Lost(agent.place, am->place, agent.id) ||
+      !cluster_.network.Reachable(agent.place, am->place))
     return;
-  if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am.paused) {
-    return StepAm(am, AgentSaid{.message = std::move(send.message)});
+  if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am->paused) {
+    return am->Step(AgentSaid{.message = std::move(send.message)});
   }
   const Duration latency =
-      beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
+      beat ? Duration::zero() : cluster_.network.Latency(agent.place, am->place, agent.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
-    kernel_.After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
-      Actor* actor = Living(id);
-      if (actor == nullptr) return;
-      StepAm(static_cast<AmActor&>(*actor), AgentSaid{.message = std::move(message)});
+    kernel_.After(latency + fate.delay, [this, id = am->id, message = send.message]() mutable {
+      if (AmActor* same = cluster_.ams.Living(id))
+        same->Step(AgentSaid{.message = std::move(message)});
     });
   }
 }
 
 void SimHost::EndAgent(AgentActor& agent) {
   if (!agent.alive) return;
-  const auto job = jobs_.find(agent.job.value);
-  if (job != jobs_.end()) {
+  if (JobRecord* job = cluster_.JobAt(agent.job)) {
     SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    job->second->workload->Vanished(kernel_.now(), agent.fence.container, *outputs);
-    HandleWorkload(*job->second, *outputs);
-    std::erase(job->second->agents, agent.id);
+    job->workload->Vanished(kernel_.now(), agent.fence.container, *outputs);
+    HandleWorkload(*job, *outputs);
+    std::erase(job->agents, &agent);
   }
   agent.alive = false;
-  UpdateLink(agent);
-  const auto container = containers_.find(agent.fence.container);
-  if (container != containers_.end()) container->second.actor = 0;
+  links_.Update(agent);
+  const auto container = cluster_.containers.find(agent.fence.container);
+  if (container != cluster_.containers.end()) container->second.agent = nullptr;
   // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = agent.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = agent.id] { cluster_.agents.Remove(id); });
 }
 
 // ---------------------------------------------------------------- user processes
 
 void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
-  const auto job = jobs_.find(agent.job.value);
-  if (job == jobs_.end() || Damaged(Damage::kLost)) return;
+  JobRecord* job = cluster_.JobAt(agent.job);
+  if (job == nullptr || Damaged(Damage::kLost)) return;
   if (Damaged(Damage::kFails)) {
     return LaterToAgent(agent, SpawnFailed{.attempt = order.process.attempt,
                                            .reason = "Resource temporarily unavailable"});
   }
   LaterToAgent(agent, ProcessSpawned{.attempt = order.process.attempt});
-  const auto stolen = stolen_ports_.find({job->second->name, order.task});
+  const auto stolen = stolen_ports_.find({job->name, order.task});
   const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;
   if (port_taken) {
     --stolen->second.starts;
     for (const std::uint32_t fault : stolen->second.by) fault_struck_[fault] = true;
   }
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->second->workload->Spawned(kernel_.now(),
-                                 SpawnedProcess{.container = agent.fence.container,
-                                                .task = order.task,
-                                                .process = order.process,
-                                                .spec = order.spec,
-                                                .host = nodes_[agent.place].id.host,
-                                                .pace_permille = PaceOf(agent),
-                                                .port_taken = port_taken,
-                                                .should_listen = order.should_listen},
-                                 *outputs);
-  HandleWorkload(*job->second, *outputs);
+  job->workload->Spawned(kernel_.now(),
+                         SpawnedProcess{.container = agent.fence.container,
+                                        .task = order.task,
+                                        .process = order.process,
+                                        .spec = order.spec,
+                                        .host = cluster_.nodes[agent.place].id.host,
+                                        .pace_permille = PaceOf(agent),
+                                        .port_taken = port_taken,
+                                        .should_listen = order.should_listen},
+                         *outputs);
+  HandleWorkload(*job, *outputs);
 }
 
-void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
+void SimHost::HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& outputs) {
   const auto tell = [this](const ContainerId& container, AgentEvent event) {
-    const AgentActor* agent = AgentOf(container);
+    const AgentActor* agent = cluster_.AgentIn(container);
     if (agent != nullptr) LaterToAgent(*agent, std::move(event));
   };
   const Overloaded handle{
@@ -246,14 +282,14 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
   ScheduleWorkload(job);
 }
 
-void SimHost::ScheduleWorkload(JobRt& job) {
+void SimHost::ScheduleWorkload(JobRecord& job) {
   const std::optional<Instant> due = job.workload->next_deadline();
   if (!due || job.workload_scheduled <= *due) return;
   job.workload_scheduled = std::max(*due, kernel_.now());
-  kernel_.At(job.workload_scheduled, [this, index = job.index.value, at = job.workload_scheduled] {
-    const auto entry = jobs_.find(index);
-    if (entry == jobs_.end() || entry->second->workload_scheduled != at) return;
-    JobRt& same = *entry->second;
+  kernel_.At(job.workload_scheduled, [this, index = job.index, at = job.workload_scheduled] {
+    JobRecord* found = cluster_.JobAt(index);
+    if (found == nullptr || found->workload_scheduled != at) return;
+    JobRecord& same = *found;
     same.workload_scheduled = kNever;
     const std::optional<Instant> deadline = same.workload->next_deadline();
     if (!deadline) return;

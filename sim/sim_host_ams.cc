@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 #include "core/model/visit.h"
 #include "sim/behavior.h"
 #include "sim/coverage.h"
@@ -25,7 +26,7 @@ std::string WriterName(const AmActor& am) {
 }
 
 /// How many of the job's applications came before this one; nullopt for the first.
-std::optional<std::int32_t> ResubmissionOf(const JobRt& job, const ApplicationId& application) {
+std::optional<std::int32_t> ResubmissionOf(const JobRecord& job, const ApplicationId& application) {
   const auto found = std::find(job.applications.begin(), job.applications.end(), application);
   const auto before = static_cast<std::int32_t>(found - job.applications.begin());
   return before == 0 ? std::nullopt : std::optional(before);
@@ -33,121 +34,142 @@ std::optional<std::int32_t> ResubmissionOf(const JobRt& job, const ApplicationId
 
 }  // namespace
 
-void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
+void SimHost::StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
                       std::string staging_directory) {
-  const auto id = static_cast<std::uint32_t>(actors_.size());
-  auto actor = std::make_unique<AmActor>(ActorKind::kAm, id, node);
-  actor->job = job.index;
-  actor->attempt = container.application_attempt;
-  actor->resubmission = ResubmissionOf(job, actor->attempt.application);
-  actor->container = container;
-  if (rm_ != nullptr) actor->token = rm_->AmRmTokenOf(actor->attempt);
-  actor->staging_directory = std::move(staging_directory);
+  AmActor& am = cluster_.ams.Add(links_, *this, node);
+  am.job = job.index;
+  am.attempt = container.application_attempt;
+  am.resubmission = ResubmissionOf(job, am.attempt.application);
+  am.container = container;
+  if (rm_actor_.machine != nullptr) am.token = rm_actor_.machine->AmRmTokenOf(am.attempt);
+  am.staging_directory = std::move(staging_directory);
   am::AmOptions options;
-  options.staging_directory = actor->staging_directory;
+  options.staging_directory = am.staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
   options.container_expiry = scenario_.yarn.container_expiry;
   options.cluster_timestamps_from = kWallStart;
   options.surveyed = job.surveyed;
-  actor->machine = std::make_unique<am::ApplicationMaster>(
+  am.machine = std::make_unique<am::ApplicationMaster>(
       doubles_.am_spec ? doubles_.am_spec(job.spec) : job.spec, std::move(options),
       SeedFor("am", (std::uint64_t{job.index.value} << 8) +
-                        static_cast<std::uint64_t>(actor->attempt.attempt)));
-  actor->beat.period = kAllocatePeriod;
-  actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
-  containers_.at(container).actor = id;
+                        static_cast<std::uint64_t>(am.attempt.attempt)));
+  am.beat.period = kAllocatePeriod;
+  am.beat.round_trip = cluster_.network.PollRoundTrip(node, kRmPlace, am.id);
+  cluster_.containers.at(container).am = &am;
   // One of an earlier attempt may start late, when YARN has long given it up.
-  const bool newest =
-      job.am == 0 || static_cast<AmActor&>(*actors_[job.am]).attempt < actor->attempt;
-  if (newest) job.am = id;
-  job.ams.push_back(id);
-  AmActor& am = *actor;
-  actors_.push_back(std::move(actor));
-  StepAm(am, AmStarted{.attempt = am.attempt,
-                       .container = container,
-                       .address = {.host = nodes_[node].id.host, .port = kAmPort},
-                       .wall = std::chrono::time_point_cast<WallTime::duration>(
-                           WallNow() + nodes_[node].clock_offset),
-                       .nodes = job.facts.nodes,
-                       .queue_maximum = job.facts.queue_maximum,
-                       .maximum_container = job.facts.maximum_container});
+  if (job.am == nullptr || job.am->attempt < am.attempt) job.am = &am;
+  job.ams.push_back(am.id);
+  am.Step(AmStarted{.attempt = am.attempt,
+                    .container = container,
+                    .address = {.host = cluster_.nodes[node].id.host, .port = kAmPort},
+                    .wall = std::chrono::time_point_cast<WallTime::duration>(
+                        WallNow() + cluster_.nodes[node].clock_offset),
+                    .nodes = job.facts.nodes,
+                    .queue_maximum = job.facts.queue_maximum,
+                    .maximum_container = job.facts.maximum_container});
 }
 
-AmActor* SimHost::AmOf(const JobRt& job, const ApplicationAttemptId& attempt) {
-  for (const std::uint32_t id : job.ams) {
-    Actor* actor = Living(id);
-    if (actor == nullptr) continue;
-    auto& am = static_cast<AmActor&>(*actor);
-    if (am.attempt == attempt) return &am;
-  }
-  return nullptr;
-}
-
-void SimHost::StepAm(AmActor& am, AmEvent event) {
-  if (am.paused) {
-    am.inbox.push_back(std::move(event));
-    return;
-  }
-  CatchUp(am);
+void SimHost::Hears(AmActor& am, const AmEvent& event) {
   if (options_.coverage != nullptr)
     options_.coverage->AmHears(kernel_.now(), am.job, am.machine->snapshot().state,
                                am.attempt.attempt, event);
-  SpareList<AmAction> actions(spare_am_actions_);
-  StepMachine(doubles_.am, *am.machine, kernel_.now(), event, *actions);
-  const std::uint32_t id = am.id;
+}
+
+void SimHost::Heard(AmActor& am, AmEvent&& event) {
   Trace(trace::AmTold{.job = am.job,
                       .am_attempt = am.attempt.attempt,
                       .event = std::move(event),
                       .resubmission = am.resubmission});
-  for (AmAction& action : *actions) {
-    if (options_.coverage != nullptr) options_.coverage->AmOrders(kernel_.now(), am.job, action);
-    trace::TraceRecord& record = Trace(trace::AmOrdered{.job = am.job,
-                                                        .am_attempt = am.attempt.attempt,
-                                                        .action = std::move(action),
-                                                        .resubmission = am.resubmission});
-    AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
-    Obey(am, order);
-    if (actors_[id] == nullptr || !am.alive) return;
-  }
-  Reschedule(am);
+}
+
+void SimHost::Carry(AmActor& am, AmAction& action) {
+  if (options_.coverage != nullptr) options_.coverage->AmOrders(kernel_.now(), am.job, action);
+  trace::TraceRecord& record = Trace(trace::AmOrdered{.job = am.job,
+                                                      .am_attempt = am.attempt.attempt,
+                                                      .action = std::move(action),
+                                                      .resubmission = am.resubmission});
+  AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
+  Obey(am, order);
+}
+
+Party SimHost::PartyOf(const AmActor& am) const {
+  return {.job = NameOf(am.job), .task = {}, .place = am.place};
+}
+
+bool SimHost::HasQuietLink(const AmActor& am) const {
+  return rm_answers() && cluster_.network.Undisturbed(am.place, kRmPlace);
+}
+
+void SimHost::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
+  const AmAction order = am.OrderAtDeadline(at);
+  const auto& call = std::get<CallRm>(order);
+  const auto& request = std::get<yarn::AllocateRequest>(call.request);
+  TF_CHECK(yarn::IsIdle(request));
+  am.beat.awaited = call.call.value;
+  yarn::AllocateResponse idle{.response_id = ResponseIdAfter(request.response_id, 1)};
+  kernel_.AtTurnOf(am.id, answered, [this, id = am.id, call_id = call.call, idle] {
+    AmActor* sender = cluster_.ams.Living(id);
+    if (sender == nullptr) return;
+    links_.BeatAnswered(*sender, call_id.value);
+    sender->Step(RmReplied{.call = call_id, .response = idle});
+  });
+}
+
+void SimHost::Vouch(AmActor& am, bool vouched, Instant last) {
+  if (rm_actor_.machine == nullptr) return;
+  StepRm(fakes::AmVouched{.attempt = am.attempt, .vouched = vouched, .last = last});
+}
+
+void SimHost::TellRmOfBeats(std::uint32_t sender) {
+  AmActor* am = cluster_.ams.Living(sender);
+  if (am == nullptr || rm_actor_.machine == nullptr) return;
+  links_.CatchUp(*am);
+  Beat& beat = am->beat;
+  const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);
+  TellRmOfBeats(*am, unseen, beat.last_sent.value_or(kernel_.now()));
+}
+
+void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last) {
+  if (unseen == 0 || rm_actor_.machine == nullptr) return;
+  StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = last});
 }
 
 void SimHost::HandleAm(AmActor& am, AmAction& action) {
-  std::visit(Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
-                        [&](ReadJournal&) { ReadJournalFor(am); },
-                        [&](AppendJournal& append) {
-                          if (damage_ != nullptr) am.damaged_appends[append.seq] = damage_;
-                          am.appends.push_back(std::move(append));
-                          if (am.appends.size() == 1) AppendNext(am);
-                        },
-                        [&](PublishAddress& publish) { PublishAmAddress(am.id, publish); },
-                        [&](CallRm& call) { AmCallsRm(am, std::move(call)); },
-                        [&](CallNm& call) { AmCallsNm(am, std::move(call)); },
-                        [&](CallHdfs& order) {
-                          CallNameNode(
-                              am.place, am.id, std::move(order.request),
-                              [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
-                                Actor* actor = Living(id);
-                                if (actor == nullptr) return;
-                                StepAm(static_cast<AmActor&>(*actor),
-                                       HdfsReplied{.call = call, .response = std::move(response)});
-                              });
-                        },
-                        [&](SendToAgent& send) { AmSendsToAgent(am, std::move(send)); },
-                        [&](ExitAm& exit) {
-                          if (Damaged(Damage::kLost)) return;
-                          const ContainerId container = am.container;
-                          EndAm(am);
-                          kernel_.After(Duration::zero(), [this, container, code = exit.code] {
-                            ContainerProcessEnded(container, code, "");
-                          });
-                        },
-                        [&](JobStateChanged& changed) {
-                          am.state = changed.state;
-                          const auto job = jobs_.find(am.job.value);
-                          if (job != jobs_.end()) JobStateSeen(*job->second, changed.state);
-                        }},
-             action);
+  std::visit(
+      Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
+                 [&](ReadJournal&) { ReadJournalFor(am); },
+                 [&](AppendJournal& append) {
+                   if (damage_ != nullptr) am.damaged_appends[append.seq] = damage_;
+                   am.appends.push_back(std::move(append));
+                   if (am.appends.size() == 1) AppendNext(am);
+                 },
+                 [&](PublishAddress& publish) { PublishAmAddress(am.id, publish); },
+                 [&](CallRm& call) { AmCallsRm(am, std::move(call)); },
+                 [&](CallNm& call) { AmCallsNm(am, std::move(call)); },
+                 [&](CallHdfs& order) {
+                   CallNameNode(
+                       am.place, am.id, std::move(order.request),
+                       [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
+                         AmActor* same = cluster_.ams.Living(id);
+                         if (same == nullptr) return;
+                         same->Step(HdfsReplied{.call = call, .response = std::move(response)});
+                       });
+                 },
+                 [&](SendToAgent& send) { AmSendsToAgent(am, std::move(send)); },
+                 [&](ExitAm& exit) {
+                   if (Damaged(Damage::kLost)) return;
+                   const ContainerId container = am.container;
+                   EndAm(am);
+                   kernel_.After(Duration::zero(), [this, container, code = exit.code] {
+                     ContainerProcessEnded(container, code, "");
+                   });
+                 },
+                 [&](JobStateChanged& changed) {
+                   am.state = changed.state;
+                   if (const JobRecord* job = cluster_.JobAt(am.job))
+                     JobStateSeen(*job, changed.state);
+                 }},
+      action);
 }
 
 void SimHost::AmCallsRm(AmActor& am, CallRm call) {
@@ -159,88 +181,86 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     // This one may be lost on its way: the RM has heard the one before. When that is unknown the RM
     // was told as the link was disturbed.
     const Instant heard = am.beat.last_sent.value_or(Instant{});
-    BeatSent(am, call.call.value);
-    TellRmOfBeats(am, TakeUnseen(am.beat), heard);
+    links_.BeatSent(am, call.call.value);
+    TellRmOfBeats(am, Links::TakeUnseen(am.beat), heard);
   } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
-    StartBeatsAnew(am);
+    links_.StartAnew(am);
   } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {
     // No beat follows; the RM has heard of it as often as it has beaten.
-    Vouch(am, false);
-    StartBeatsAnew(am);
+    links_.Vouch(am, false);
+    links_.StartAnew(am);
   }
   SendToRm(am, std::move(caller), am.token, std::move(call.request), poll,
            [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
-             Actor* actor = Living(id);
-             if (actor == nullptr) return;
-             const bool latest = actor->beat.awaited == number.value;
-             if (poll) BeatAnswered(*actor, number.value);
+             AmActor* same = cluster_.ams.Living(id);
+             if (same == nullptr) return;
+             const bool latest = same->beat.awaited == number.value;
+             if (poll) links_.BeatAnswered(*same, number.value);
              // Where the RM does not know the AM, its next beat is not idle either. The AM may not
              // have taken the answer in, and beat on.
              if (poll && latest && std::holds_alternative<yarn::RpcError>(response)) {
-               actor->beat.last_sent.reset();
-               UpdateLink(*actor);
+               same->beat.last_sent.reset();
+               links_.Update(*same);
              }
              const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
              // The host keeps the secrets: a rolled token replaces the one that connections are
              // opened with.
              if (allocated != nullptr && allocated->am_rm_token)
-               static_cast<AmActor&>(*actor).token = *allocated->am_rm_token;
-             StepAm(static_cast<AmActor&>(*actor),
-                    RmReplied{.call = number, .response = std::move(response)});
+               same->token = *allocated->am_rm_token;
+             same->Step(RmReplied{.call = number, .response = std::move(response)});
            });
 }
 
 void SimHost::AmCallsNm(AmActor& am, CallNm call) {
-  const std::optional<std::int32_t> node = nodes_.Find(call.node.host);
+  const std::optional<std::int32_t> node = cluster_.nodes.Find(call.node.host);
   TF_CHECK(node.has_value());
-  const Duration latency = network_.Latency(am.place, *node, am.id);
+  const Duration latency = cluster_.network.Latency(am.place, *node, am.id);
   const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
                           Duration back, yarn::NmResponse response) {
     kernel_.After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
-      Actor* actor = Living(id);
-      if (actor == nullptr) return;
-      StepAm(static_cast<AmActor&>(*actor),
-             NmReplied{.call = number, .node = node_id, .response = std::move(response)});
+      AmActor* same = cluster_.ams.Living(id);
+      if (same == nullptr) return;
+      same->Step(NmReplied{.call = number, .node = node_id, .response = std::move(response)});
     });
   };
   const MessageFate fate = FateOf(am, [&] { return RequestName(call.request); });
   if (Damaged(Damage::kFails)) return answer(2 * latency, RpcErrorOfDamage());
-  if (fate.dropped || Damaged(Damage::kLost) || !network_.Reachable(am.place, *node) ||
-      network_.Lost(am.place, *node, am.id)) {
+  if (fate.dropped || Damaged(Damage::kLost) || !cluster_.network.Reachable(am.place, *node) ||
+      cluster_.network.Lost(am.place, *node, am.id)) {
     return answer(kRpcTimeout, NotAnswered(call.node.host));
   }
-  const bool answer_lost = Damaged(Damage::kUnanswered) || !network_.Reachable(*node, am.place) ||
-                           network_.Lost(*node, am.place, am.id);
+  const bool answer_lost = Damaged(Damage::kUnanswered) ||
+                           !cluster_.network.Reachable(*node, am.place) ||
+                           cluster_.network.Lost(*node, am.place, am.id);
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
   kernel_.After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost,
                                        caller = std::move(caller), copies = fate.copies,
                                        call = std::move(call)]() mutable {
-    if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
-    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
-    if (index == 0) return answer(latency, Refused(call.node.host));
-    auto& nm = static_cast<NmActor&>(*actors_[index]);
+    if (cluster_.nodes[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
+    NmActor* nm = cluster_.NmOn(node);
+    if (nm == nullptr) return answer(latency, Refused(call.node.host));
     for (int copy = 1; copy < copies; ++copy) {
-      static_cast<void>(DeliverToNm(nm, caller, call.nm_token, call.request));
+      static_cast<void>(DeliverToNm(*nm, caller, call.nm_token, call.request));
     }
-    yarn::NmResponse response = DeliverToNm(nm, caller, call.nm_token, std::move(call.request));
+    yarn::NmResponse response = DeliverToNm(*nm, caller, call.nm_token, std::move(call.request));
     if (answer_lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
     answer(latency, std::move(response));
   });
 }
 
 void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
-  AgentActor* agent = AgentOf(send.container);
+  AgentActor* agent = cluster_.AgentIn(send.container);
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
   const MessageFate fate = FateOf(*agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || damage_ != nullptr || network_.Lost(am.place, agent->place, am.id) ||
-      !network_.Reachable(am.place, agent->place))
+  if (fate.dropped || damage_ != nullptr || cluster_.network.Lost(am.place, agent->place, am.id) ||
+      !cluster_.network.Reachable(am.place, agent->place))
     return;
-  const Duration latency = beat_answer && network_.Undisturbed(am.place, agent->place)
+  const Duration latency = beat_answer && cluster_.network.Undisturbed(am.place, agent->place)
                                ? agent->beat.round_trip
-                               : network_.Latency(am.place, agent->place, am.id);
+                               : cluster_.network.Latency(am.place, agent->place, am.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
     auto deliver =
         [this, id = agent->id, from = am.id,
@@ -256,22 +276,17 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
 }
 
 void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
-  Actor* actor = Living(id);
-  if (actor == nullptr) return;
-  auto& agent = static_cast<AgentActor&>(*actor);
-  if (agent.paused) {
-    agent.inbox.push_back(std::move(said));
-    return;
-  }
+  AgentActor* agent = cluster_.agents.Living(id);
+  if (agent == nullptr) return;
   // One that stood still may yet take in an agent that reports to its successor.
-  const bool is_its_am = said.am_attempt == agent.machine->snapshot().am_attempt;
-  if (std::holds_alternative<AgentAccepted>(said.message) && agent.am != from && is_its_am) {
-    UpdateLink(agent);
-    agent.am = from;
+  const bool is_its_am = said.am_attempt == agent->machine->snapshot().am_attempt;
+  if (std::holds_alternative<AgentAccepted>(said.message) && agent->am != from && is_its_am) {
+    links_.Update(*agent);
+    agent->am = from;
     // Its beats to this AM are on a grid of their own, which starts with the first of them.
-    agent.beat.last_sent.reset();
+    agent->beat.last_sent.reset();
   }
-  StepAgent(agent, std::move(said));
+  agent->Step(std::move(said));
 }
 
 /// Its process is killed.
@@ -285,23 +300,19 @@ void SimHost::EndAm(AmActor& am) {
   if (!am.alive) return;
   am.alive = false;
   // Its RM and its agents hear nothing from it any more.
-  UpdateLink(am);
-  const auto job = jobs_.find(am.job.value);
-  if (job != jobs_.end()) {
-    if (job->second->am == am.id) job->second->am = 0;
-    for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
-      Actor* actor = Living(id);
-      if (actor == nullptr) continue;
-      auto& agent = static_cast<AgentActor&>(*actor);
-      if (agent.am != am.id) continue;
-      UpdateLink(agent);
-      agent.am = 0;
+  links_.Update(am);
+  if (JobRecord* job = cluster_.JobAt(am.job)) {
+    if (job->am == &am) job->am = nullptr;
+    for (AgentActor* agent : std::vector<AgentActor*>(job->agents)) {
+      if (!agent->alive || agent->am != am.id) continue;
+      links_.Update(*agent);
+      agent->am = 0;
     }
   }
-  const auto container = containers_.find(am.container);
-  if (container != containers_.end()) container->second.actor = 0;
+  const auto container = cluster_.containers.find(am.container);
+  if (container != cluster_.containers.end()) container->second.am = nullptr;
   // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = am.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = am.id] { cluster_.ams.Remove(id); });
 }
 
 // ---------------------------------------------------------------- journal and address
@@ -310,17 +321,16 @@ void SimHost::ReadJournalFor(AmActor& am) {
   const std::string path = am.staging_directory + "/journal";
   CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
                [this, id = am.id](hdfs::HdfsResponse response) {
-                 Actor* actor = Living(id);
-                 if (actor == nullptr) return;
-                 auto& same = static_cast<AmActor&>(*actor);
+                 AmActor* same = cluster_.ams.Living(id);
+                 if (same == nullptr) return;
                  if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
-                   return StepAm(same, JournalRead{.bytes = std::move(read->bytes)});
+                   return same->Step(JournalRead{.bytes = std::move(read->bytes)});
                  }
                  auto* error = std::get_if<hdfs::HdfsError>(&response);
                  TF_CHECK(error != nullptr);
                  if (error->code == hdfs::HdfsErrorCode::kNotFound)
-                   return StepAm(same, JournalRead{});
-                 StepAm(same, JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
+                   return same->Step(JournalRead{});
+                 same->Step(JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
                });
 }
 
@@ -362,28 +372,25 @@ void SimHost::JournalStored(trace::JobIndex job, const ApplicationId& applicatio
 }
 
 void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {
-  Actor* actor = Living(id);
-  if (actor == nullptr) return;
-  auto& am = static_cast<AmActor&>(*actor);
-  am.appends.pop_front();
-  if (!am.appends.empty()) AppendNext(am);
+  AmActor* am = cluster_.ams.Living(id);
+  if (am == nullptr) return;
+  am->appends.pop_front();
+  if (!am->appends.empty()) AppendNext(*am);
   if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
-    return StepAm(am, JournalFailed{.seq = seq, .error = *error});
-  StepAm(am, JournalAppended{.seq = seq});
+    return am->Step(JournalFailed{.seq = seq, .error = *error});
+  am->Step(JournalAppended{.seq = seq});
 }
 
-void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) {
-  const Actor* actor = Living(am);
-  if (actor == nullptr) return;
-  const auto& its = static_cast<const AmActor&>(*actor);
-  if (!jobs_.contains(its.job.value)) return;
-  hdfs::AppendRequest append{.path = its.staging_directory + "/am-address",
+void SimHost::PublishAmAddress(std::uint32_t id, const PublishAddress& publish) {
+  const AmActor* am = cluster_.ams.Living(id);
+  if (am == nullptr || cluster_.JobAt(am->job) == nullptr) return;
+  hdfs::AppendRequest append{.path = am->staging_directory + "/am-address",
                              .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
                              .writer = {}};
   CallNameNode(
-      actor->place, am, std::move(append), [this, am, publish](const hdfs::HdfsResponse& response) {
+      am->place, id, std::move(append), [this, id, publish](const hdfs::HdfsResponse& response) {
         if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-        kernel_.After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
+        kernel_.After(kPublishRetry, [this, id, publish] { PublishAmAddress(id, publish); });
       });
 }
 

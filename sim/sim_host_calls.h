@@ -39,7 +39,7 @@ inline constexpr Duration kRefusedGiveUp = 3s;
 
 template <class Answer>
 void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer) {
-  if (rm_ == nullptr) {
+  if (rm_actor_.machine == nullptr) {
     if (kernel_.now() + kRefusedRetry >= terms.give_up) {
       return kernel_.After(terms.back, [answer = std::move(answer)]() mutable {
         answer(Refused("the ResourceManager"));
@@ -48,12 +48,11 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
     return kernel_.After(kRefusedRetry,
                          [this, terms = std::move(terms), request = std::move(request),
                           answer = std::move(answer)]() mutable {
-                           const Actor* sender = actors_[terms.sender].get();
-                           if (sender == nullptr || !sender->alive) return;
+                           if (links_.Living(terms.sender) == nullptr) return;
                            DeliverToRm(std::move(terms), std::move(request), std::move(answer));
                          });
   }
-  if (rm_paused_) {
+  if (rm_actor_.paused) {
     rm_backlog_.push_back(
         kernel_.Hold([this, terms = std::move(terms), request = std::move(request),
                       answer = std::move(answer)]() mutable {
@@ -69,7 +68,7 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
   call.caller = std::move(terms.caller);
   call.token = std::move(terms.token);
   call.request = std::move(request);
-  StepRm(event);
+  StepRm(std::move(event));
   TF_CHECK(rm_response_.has_value());
   auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
@@ -83,16 +82,18 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
 }
 
 template <class Answer>
-void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
+void SimHost::SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token,
                        yarn::RmRequest request, bool poll, Answer answer) {
-  const Duration there = poll ? Duration::zero() : network_.Latency(from.place, kRmPlace, from.id);
-  const Duration back =
-      poll && network_.Undisturbed(from.place, kRmPlace)
-          ? from.beat.round_trip
-          : network_.Latency(kRmPlace, from.place, from.id) + (poll ? there : Duration::zero());
+  const Duration there =
+      poll ? Duration::zero() : cluster_.network.Latency(from.place, kRmPlace, from.id);
+  const Duration back = poll && cluster_.network.Undisturbed(from.place, kRmPlace)
+                            ? from.beat.round_trip
+                            : cluster_.network.Latency(kRmPlace, from.place, from.id) +
+                                  (poll ? there : Duration::zero());
   const MessageFate fate = FateOf(from, [&] { return RequestName(request); });
   const MessageFate answer_fate = FateOf(from, [&] { return ResponseName(request); });
-  const bool muted = from.kind == ActorKind::kNm && nodes_[from.place].muted > 0;
+  const bool of_nm = caller.kind == fakes::CallerKind::kNm;
+  const bool muted = of_nm && cluster_.nodes[from.place].muted > 0;
   if (Damaged(Damage::kFails)) {
     auto fails = [answer = std::move(answer), error = RpcErrorOfDamage()]() mutable {
       answer(std::move(error));
@@ -101,18 +102,19 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
     return kernel_.After(there + back, std::move(fails));
   }
   const bool lost = muted || fate.dropped || Damaged(Damage::kLost) ||
-                    network_.Lost(from.place, kRmPlace, from.id) ||
-                    !network_.Reachable(from.place, kRmPlace);
+                    cluster_.network.Lost(from.place, kRmPlace, from.id) ||
+                    !cluster_.network.Reachable(from.place, kRmPlace);
   if (lost) {
     return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
       answer(NotAnswered("the ResourceManager"));
     });
   }
   const bool answer_lost = answer_fate.dropped || Damaged(Damage::kUnanswered) ||
-                           network_.Lost(kRmPlace, from.place, from.id) ||
-                           !network_.Reachable(kRmPlace, from.place);
-  const Duration patience =
-      from.kind == ActorKind::kNm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
+                           cluster_.network.Lost(kRmPlace, from.place, from.id) ||
+                           !cluster_.network.Reachable(kRmPlace, from.place);
+  const Duration patience = of_nm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
+  const bool beaten =
+      poll && caller.kind == fakes::CallerKind::kAm && fate.delay > Duration::zero();
   // Not const: a lambda that holds a constant is copied where it could be moved.
   RmCallTerms terms{.caller = std::move(caller),
                     .token = std::move(token),
@@ -120,7 +122,6 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
                     .turn = poll ? std::optional(from.id) : std::nullopt,
                     .sender = from.id,
                     .give_up = kernel_.now() + patience};
-  const bool beaten = poll && from.kind == ActorKind::kAm && fate.delay > Duration::zero();
   auto deliver = [this, terms = std::move(terms), request = std::move(request), answer_lost, beaten,
                   copies = fate.copies, answers = answer_fate.copies,
                   answer = std::move(answer)]() mutable {
@@ -160,8 +161,9 @@ void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest r
   if (Damaged(Damage::kUnanswered))
     kernel_.After(time,
                   [this, request] { static_cast<void>(name_node_.Call(WallNow(), request)); });
-  if (damage_ != nullptr || !network_.Reachable(from, kHdfsPlace) ||
-      !network_.Reachable(kHdfsPlace, from) || network_.Lost(from, kHdfsPlace, sender)) {
+  if (damage_ != nullptr || !cluster_.network.Reachable(from, kHdfsPlace) ||
+      !cluster_.network.Reachable(kHdfsPlace, from) ||
+      cluster_.network.Lost(from, kHdfsPlace, sender)) {
     return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
       answer(hdfs::HdfsResponse(NameNodeSilent()));
     });

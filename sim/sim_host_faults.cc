@@ -32,16 +32,15 @@ void SimHost::Cover(const FaultOrder& order) {
   if (!order.begins) return options_.coverage->FaultEnds(instance);
   if (StrikesNobody(order)) return;
   std::vector<std::optional<Coverage::MetAm>> met;
-  const auto meet = [&](const JobRt& job) {
-    if (job.am == 0) return met.push_back(std::nullopt);
-    const auto& am = static_cast<const AmActor&>(*actors_[job.am]);
-    met.push_back(Coverage::MetAm{.state = am.state, .attempt = am.attempt.attempt});
+  const auto meet = [&](const JobRecord& job) {
+    if (job.am == nullptr) return met.push_back(std::nullopt);
+    met.push_back(Coverage::MetAm{.state = job.am->state, .attempt = job.am->attempt.attempt});
   };
   for (const Struck& struck : order.struck) {
-    if (const JobRt* job = JobNamed(struck.job)) meet(*job);
+    if (const JobRecord* job = cluster_.JobNamed(struck.job)) meet(*job);
   }
   if (met.empty()) {
-    for (const auto& [index, job] : jobs_) meet(*job);
+    for (const auto& [index, job] : cluster_.jobs) meet(*job);
   }
   options_.coverage->FaultStrikes(kernel_.now(), order.kind->name, instance, order.lasts, met);
 }

@@ -74,9 +74,9 @@ void SimHost::NoteReachOfDormant() {
 bool SimHost::Reaches(const FaultOrder& order, bool began) {
   const config::FaultKind& kind = *order.kind;
   if (kind.trap != config::FaultTrap::kNone) return false;
-  if (kind.needs == config::FaultNeeds::kRm && rm_ == nullptr) return false;
+  if (kind.needs == config::FaultNeeds::kRm && rm_actor_.machine == nullptr) return false;
   const auto is_up = [this](const Struck& one) {
-    return one.node < 0 || nodes_[one.node].down == 0;
+    return one.node < 0 || cluster_.nodes[one.node].down == 0;
   };
   const std::int32_t own = began ? 1 : 0;
   switch (kind.target) {
@@ -84,7 +84,7 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
       // An order to the ResourceManager, wherever the node is.
       if (kind.needs == config::FaultNeeds::kRm) return true;
       return std::any_of(order.struck.begin(), order.struck.end(), [&](const Struck& one) {
-        return kind.traits.takes_nodes_down ? nodes_[one.node].down == own : is_up(one);
+        return kind.traits.takes_nodes_down ? cluster_.nodes[one.node].down == own : is_up(one);
       });
     case config::FaultTarget::kCaller:
       return order.struck.empty() || std::any_of(order.struck.begin(), order.struck.end(), is_up);
@@ -98,7 +98,7 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
         case config::RmOutage::kRestarts:
           return rm_downs_ == own;
         case config::RmOutage::kStandsStill:
-          return rm_ != nullptr && rm_pauses_ == own;
+          return rm_actor_.machine != nullptr && rm_pauses_ == own;
         case config::RmOutage::kNone:
           return true;
       }
@@ -128,7 +128,7 @@ bool SimHost::ReachesTask(const FaultOrder& order) {
   const std::vector<AgentActor*> agents = AgentsOf(order);
   return std::any_of(agents.begin(), agents.end(), [&](const AgentActor* agent) {
     if (!needs_process) return true;
-    const std::vector<RunningProcess> running = jobs_.at(agent->job.value)->workload->running();
+    const std::vector<RunningProcess> running = cluster_.JobAt(agent->job)->workload->running();
     return std::any_of(running.begin(), running.end(), [&](const RunningProcess& process) {
       return process.container == agent->fence.container;
     });

@@ -40,8 +40,8 @@ void SimHost::SubmitNextArrival() {
 
 void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   const trace::JobIndex index(static_cast<std::uint32_t>(jobs_created_++));
-  auto owned = std::make_unique<JobRt>();
-  JobRt& job = *owned;
+  auto owned = std::make_unique<JobRecord>();
+  JobRecord& job = *owned;
   job.index = index;
   job.config = std::move(config);
   job.spec = std::shared_ptr<const JobSpec>(job.config, &job.config->spec);
@@ -49,8 +49,8 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   job.staging_directory = fmt::format("/user/{}/.tfyarn", job.spec->user);
   job.workload = std::make_unique<JobWorkload>(job.config, index, seed_,
                                                /*detailed=*/arrivals_.total() <= kMaxDetailedJobs);
-  jobs_.emplace(index.value, std::move(owned));
-  job_by_name_[job.name] = index.value;
+  cluster_.jobs.emplace(index.value, std::move(owned));
+  cluster_.job_by_name[job.name] = index.value;
   ++jobs_alive_;
 
   std::int64_t gpus = 0;
@@ -62,46 +62,64 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
                           .tasks = job.spec->task_count(),
                           .gpus = gpus});
 
-  const auto id = static_cast<std::uint32_t>(actors_.size());
-  auto actor = std::make_unique<ClientActor>(ActorKind::kClient, id, kClientPlace);
+  ClientActor& client = cluster_.clients.Add(links_, *this, kClientPlace);
   client::ClientOptions options;
   options.am_start = kAmStart;
-  actor->machine =
+  client.machine =
       std::make_unique<client::JobClient>(job.spec, options, SeedFor("client", index.value));
-  actor->job = index;
-  actor->beat.period = options.poll;
-  actor->beat.round_trip = network_.PollRoundTrip(kClientPlace, kRmPlace, id);
-  job.client = id;
-  ClientActor& client = *actor;
-  actors_.push_back(std::move(actor));
+  client.job = index;
+  client.beat.period = options.poll;
+  client.beat.round_trip = cluster_.network.PollRoundTrip(kClientPlace, kRmPlace, client.id);
+  job.client = &client;
   JobStateSeen(job, JobState::kSubmitted);
-  StepClient(client,
-             SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
+  client.Step(SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
 }
 
-void SimHost::StepClient(ClientActor& client, ClientEvent event) {
-  if (client.paused) return KeepForLater(client, std::move(event));
-  CatchUp(client);
-  std::vector<ClientAction> actions;
-  client.machine->Step(kernel_.now(), event, actions);
+void SimHost::Heard(ClientActor& client, ClientEvent&& event) {
   Trace(trace::ClientTold{.job = client.job, .event = std::move(event)});
-  for (ClientAction& action : actions) {
-    trace::TraceRecord& record =
-        Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
-    ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
-    Obey(client, order);
-    if (!client.alive) break;
-  }
+}
+
+void SimHost::Carry(ClientActor& client, ClientAction& action) {
+  trace::TraceRecord& record =
+      Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
+  ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
+  Obey(client, order);
+}
+
+void SimHost::Stepped(ClientActor& client) {
   // Between two applications of a job there is nothing to ask about, and the next one has a grid of
   // its own.
-  if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state)) StartBeatsAnew(client);
-  if (client.alive) return Reschedule(client);
+  if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state))
+    links_.StartAnew(client);
+  if (client.alive) return;
   // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = client.id] { actors_[id].reset(); });
+  kernel_.After(Duration::zero(), [this, id = client.id] { cluster_.clients.Remove(id); });
+}
+
+Party SimHost::PartyOf(const ClientActor& client) const {
+  return {.job = NameOf(client.job), .task = {}, .place = client.place};
+}
+
+bool SimHost::HasQuietLink(const ClientActor& client) const {
+  // What an idle answer says is the report before it; of an error there is none.
+  return client.last_report && rm_answers() && cluster_.network.Undisturbed(client.place, kRmPlace);
+}
+
+void SimHost::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
+  const ClientAction order = client.OrderAtDeadline(at);
+  TF_CHECK(client.last_report.has_value());
+  const CallId call = std::get<CallRm>(order).call;
+  client.beat.awaited = call.value;
+  kernel_.AtTurnOf(client.id, answered, [this, id = client.id, call] {
+    ClientActor* sender = cluster_.clients.Living(id);
+    if (sender == nullptr) return;
+    links_.BeatAnswered(*sender, call.value);
+    sender->Step(RmReplied{.call = call, .response = *sender->last_report});
+  });
 }
 
 void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
-  JobRt& job = *jobs_.at(client.job.value);
+  JobRecord& job = *cluster_.jobs.at(client.job.value);
   std::visit(
       Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
                  [&](CallRm& call) { ClientCallsRm(client, std::move(call)); },
@@ -109,10 +127,9 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
                    CallNameNode(
                        kClientPlace, client.id, std::move(order.request),
                        [this, id = client.id, call = order.call](hdfs::HdfsResponse response) {
-                         Actor* actor = Living(id);
-                         if (actor == nullptr) return;
-                         StepClient(static_cast<ClientActor&>(*actor),
-                                    HdfsReplied{.call = call, .response = std::move(response)});
+                         ClientActor* same = cluster_.clients.Living(id);
+                         if (same == nullptr) return;
+                         same->Step(HdfsReplied{.call = call, .response = std::move(response)});
                        });
                  },
                  [&](ClusterFacts& facts) {
@@ -121,7 +138,7 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
                  },
                  [&](ExitClient&) {
                    client.alive = false;
-                   job.client = 0;
+                   job.client = nullptr;
                    JobEndSeen(job);
                  }},
       action);
@@ -130,46 +147,45 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
 void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kClient;
-  caller.user = jobs_.at(client.job.value)->spec->user;
+  caller.user = cluster_.jobs.at(client.job.value)->spec->user;
   const bool poll = std::holds_alternative<yarn::GetApplicationReportRequest>(call.request);
   if (poll) {
-    BeatSent(client, call.call.value);
+    links_.BeatSent(client, call.call.value);
     client.beat.seen = client.beat.sent;
   }
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
     // From here on the RM may speak of the application: its AM can run before the client hears of
     // the submission.
     // Its AM may start before the client has the answer, or where the answer is lost.
-    if (job_of_application_.emplace(submit->application, client.job.value).second)
-      jobs_.at(client.job.value)->applications.push_back(submit->application);
+    if (cluster_.job_of_application.emplace(submit->application, client.job.value).second)
+      cluster_.jobs.at(client.job.value)->applications.push_back(submit->application);
   }
   SendToRm(client, std::move(caller), {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
-             Actor* actor = Living(id);
-             if (actor == nullptr) return;
-             auto& same = static_cast<ClientActor&>(*actor);
+             ClientActor* same = cluster_.clients.Living(id);
+             if (same == nullptr) return;
              if (poll) {
                const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
                // What the RM tells a client that is gone its successor has not heard: that one
                // asks.
-               CatchUp(same);  // What was skipped may have overtaken it.
-               if (report != nullptr && !same.machine->HasHeardLater(number))
-                 same.last_report = same.paused ? std::nullopt : std::optional(*report);
-               BeatAnswered(same, number.value);
+               links_.CatchUp(*same);  // What was skipped may have overtaken it.
+               if (report != nullptr && !same->machine->HasHeardLater(number))
+                 same->last_report = same->paused ? std::nullopt : std::optional(*report);
+               links_.BeatAnswered(*same, number.value);
              }
-             StepClient(same, RmReplied{.call = number, .response = std::move(response)});
+             same->Step(RmReplied{.call = number, .response = std::move(response)});
            });
 }
 
 // ---------------------------------------------------------------- what jobs come to
 
-void SimHost::JobStateSeen(JobRt& job, JobState state) {
+void SimHost::JobStateSeen(const JobRecord& job, JobState state) {
   if (!faults_->Watches(job.name)) return;
   faults_->OnJobState(kernel_.now(), job.name, state);
   ScheduleFaults();
 }
 
-void SimHost::JobEndSeen(JobRt& job) {
+void SimHost::JobEndSeen(JobRecord& job) {
   if (job.ended) return;
   job.ended = true;
   ++jobs_ended_;
@@ -179,40 +195,39 @@ void SimHost::JobEndSeen(JobRt& job) {
   JobStateSeen(job, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then; and what
   // the ResourceManager answers its node, the node may ask for again.
-  kernel_.After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout) +
+  kernel_.After(kLeakCheck + cluster_.network.LongestBadLuck(kRpcTimeout) +
                     message_faults_.yet_to_drop() * kRpcTimeout,
                 [this, index = job.index] { CheckLeaks(index); });
 }
 
 void SimHost::CheckLeaks(trace::JobIndex index) {
-  const auto entry = jobs_.find(index.value);
-  TF_CHECK(entry != jobs_.end());
-  JobRt& job = *entry->second;
+  JobRecord* found = cluster_.JobAt(index);
+  TF_CHECK(found != nullptr);
+  JobRecord& job = *found;
   std::size_t leaked = 0;
   for (const ApplicationId& application : job.applications) {
-    if (rm_ == nullptr) break;
-    const auto& books = rm_->books().applications;
+    if (rm_actor_.machine == nullptr) break;
+    const auto& books = rm_actor_.machine->books().applications;
     const auto booked = books.find(application);
     if (booked != books.end()) leaked += booked->second->containers.size();
   }
-  for (const std::uint32_t id : job.agents) {
-    const auto& agent = static_cast<const AgentActor&>(*actors_[id]);
-    if (leaked == 0 && ReachableFromMasters(job, agent.place)) ++leaked;
+  for (const AgentActor* agent : job.agents) {
+    if (leaked == 0 && cluster_.ReachableFromMasters(job, agent->place)) ++leaked;
   }
   if (leaked > 0)
     Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
   checkers_.JobSettled(kernel_.now(), index, *this);
-  for (const ApplicationId& application : job.applications) job_of_application_.erase(application);
-  const auto named = job_by_name_.find(job.name);
-  if (named != job_by_name_.end() && named->second == index.value) job_by_name_.erase(named);
-  for (const std::uint32_t id : std::vector<std::uint32_t>(job.agents)) {
-    EndAgent(static_cast<AgentActor&>(*actors_[id]));
-  }
+  for (const ApplicationId& application : job.applications)
+    cluster_.job_of_application.erase(application);
+  const auto named = cluster_.job_by_name.find(job.name);
+  if (named != cluster_.job_by_name.end() && named->second == index.value)
+    cluster_.job_by_name.erase(named);
+  for (AgentActor* agent : std::vector<AgentActor*>(job.agents)) EndAgent(*agent);
   // An earlier one, too, may live on where no message reaches it.
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.ams)) {
-    if (actors_[id] != nullptr) EndAm(static_cast<AmActor&>(*actors_[id]));
+    if (AmActor* am = cluster_.ams.Find(id)) EndAm(*am);
   }
-  jobs_.erase(job.index.value);
+  cluster_.jobs.erase(job.index.value);
   --jobs_alive_;
 }
 

@@ -11,48 +11,41 @@
 namespace tfyarn::sim {
 
 /// To checkers it is a fault like those of the scenario, behind them in number.
-void SimHost::TellOfDamage(const Actor& actor, const Sabotage& damage) {
+void SimHost::TellOfDamage(EffectActor actor, const AnyActor& by, const Sabotage& damage) {
   const auto fault =
       static_cast<std::uint32_t>(scenario_.faults.size()) + saboteur_.IndexOf(damage);
   const bool dies = damage.damage == Damage::kDies || damage.damage == Damage::kDiesBefore;
-  const bool am = actor.kind == ActorKind::kAm;
-  const auto job = am ? jobs_.find(static_cast<const AmActor&>(actor).job.value) : jobs_.end();
+  const bool am = actor == EffectActor::kAm;
+  const std::string_view job = by.party().job;
   Trace(trace::FaultBegan{
       .fault = fault,
       .instance = 0,
       .kind = !dies ? "sabotage"
               : am  ? config::KindWith(config::FaultId::kAmCrash).name
                     : config::KindWith(config::FaultId::kContainerLost).name,
-      .target = job != jobs_.end() && dies ? "am of " + job->second->name : ToString(damage)});
+      .target = am && !job.empty() && dies ? "am of " + std::string(job) : ToString(damage)});
   kernel_.After(dies ? Duration::zero() : kRpcTimeout,
                 [this, fault] { Trace(trace::FaultEnded{.fault = fault, .instance = 0}); });
 }
 
-void SimHost::KillProcess(Actor& actor) {
-  if (!actor.alive) return;
-  switch (actor.kind) {
-    case ActorKind::kAm:
-      return CrashAm(static_cast<AmActor&>(actor));
-    case ActorKind::kAgent: {
-      auto& agent = static_cast<AgentActor&>(actor);
-      const ContainerId container = agent.fence.container;
-      EndAgent(agent);
-      // Its node learns of it when the step that runs now is over.
-      return kernel_.After(Duration::zero(), [this, container] {
-        ContainerProcessEnded(container, 128 + kSigkill, "");
-      });
-    }
-    case ActorKind::kClient: {
-      auto& client = static_cast<ClientActor&>(actor);
-      client.alive = false;
-      UpdateLink(client);
-      jobs_.at(client.job.value)->client = 0;
-      return;
-    }
-    case ActorKind::kRm:
-    case ActorKind::kNm:
-      return;
-  }
+void SimHost::KillProcess(AmActor& am) {
+  if (am.alive) CrashAm(am);
+}
+
+void SimHost::KillProcess(AgentActor& agent) {
+  if (!agent.alive) return;
+  const ContainerId container = agent.fence.container;
+  EndAgent(agent);
+  // Its node learns of it when the step that runs now is over.
+  kernel_.After(Duration::zero(),
+                [this, container] { ContainerProcessEnded(container, 128 + kSigkill, ""); });
+}
+
+void SimHost::KillProcess(ClientActor& client) {
+  if (!client.alive) return;
+  client.alive = false;
+  links_.Update(client);
+  cluster_.JobAt(client.job)->client = nullptr;
 }
 
 yarn::RpcError SimHost::RpcErrorOfDamage() const {

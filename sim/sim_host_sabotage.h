@@ -9,15 +9,15 @@
 
 namespace tfyarn::sim {
 
-template <class AnyActor, class Action>
-void SimHost::Obey(AnyActor& actor, Action& action) {
+template <class OneActor, class OneAction>
+void SimHost::Obey(OneActor& actor, OneAction& action) {
   if (saboteur_.idle() || trace::IsRoutine(action)) return Handle(actor, action);
-  constexpr EffectActor kActor = std::is_same_v<AnyActor, AmActor>      ? EffectActor::kAm
-                                 : std::is_same_v<AnyActor, AgentActor> ? EffectActor::kAgent
+  constexpr EffectActor kActor = std::is_same_v<OneActor, AmActor>      ? EffectActor::kAm
+                                 : std::is_same_v<OneActor, AgentActor> ? EffectActor::kAgent
                                                                         : EffectActor::kClient;
   const Sabotage* damage = saboteur_.Next(kActor, action);
   if (damage == nullptr) return Handle(actor, action);
-  TellOfDamage(actor, *damage);
+  TellOfDamage(kActor, actor, *damage);
   switch (damage->damage) {
     case Damage::kDiesBefore:
       return KillProcess(actor);

@@ -21,43 +21,34 @@ constexpr std::int32_t kKilledStatus = 137;
 
 // ---------------------------------------------------------------- ResourceManager
 
-void SimHost::StepRm(const fakes::RmEvent& event) {
-  TF_CHECK(rm_ != nullptr);
-  SpareList<fakes::RmAction> actions(spare_rm_actions_);
-  StepMachine(doubles_.rm, *rm_, kernel_.now(), event, *actions);
-  for (fakes::RmAction& action : *actions) HandleRm(action);
-  Reschedule(*actors_[0]);
-}
-
-void SimHost::HandleRm(fakes::RmAction& action) {
+void SimHost::Carry(RmActor&, fakes::RmAction& action) {
   std::visit(
       Overloaded{Ignore<fakes::RmNote>{},
                  [&](fakes::RmReply& reply) { rm_response_ = std::move(reply.response); },
                  [&](fakes::RmCallNm& call) { RmCallsNm(std::move(call)); },
                  [&](fakes::NewsForAttempt& news) {
-                   JobRt* job = JobOf(news.attempt.application);
-                   AmActor* am = job == nullptr ? nullptr : AmOf(*job, news.attempt);
-                   if (am != nullptr) ForceBeat(*am);
+                   const JobRecord* job = cluster_.JobOf(news.attempt.application);
+                   AmActor* am = job == nullptr ? nullptr : cluster_.AmOf(*job, news.attempt);
+                   if (am != nullptr) links_.ForceBeat(*am);
                  },
                  [&](fakes::NewsForNode& news) {
-                   const std::uint32_t nm =
-                       nm_of_node_[static_cast<std::size_t>(*nodes_.Find(news.node.host))];
-                   if (nm != 0) ForceBeat(*actors_[nm]);
+                   NmActor* nm = cluster_.NmOn(*cluster_.nodes.Find(news.node.host));
+                   if (nm != nullptr) links_.ForceBeat(*nm);
                  },
                  [&](fakes::NewsForClient& news) {
-                   JobRt* job = JobOf(news.application);
-                   if (job != nullptr && job->client != 0) ForceBeat(*actors_[job->client]);
+                   const JobRecord* job = cluster_.JobOf(news.application);
+                   if (job != nullptr && job->client != nullptr) links_.ForceBeat(*job->client);
                  },
                  [&](fakes::Granted& granted) { TraceGranted(std::move(granted)); },
                  [&](fakes::Freed& freed) { TraceFreed(freed.container, freed.exit_status); },
                  [&](fakes::ApplicationEnded& ended) {
-                   JobRt* job = JobOf(ended.application);
+                   JobRecord* job = cluster_.JobOf(ended.application);
                    if (job == nullptr) return;
                    Trace(trace::ApplicationEnded{.job = job->index,
                                                  .application = ended.application,
                                                  .final_status = ended.final_status});
                    // With its client gone only the RM says that the job is over.
-                   if (job->client == 0) JobEndSeen(*job);
+                   if (job->client == nullptr) JobEndSeen(*job);
                  }},
       action);
 }
@@ -65,7 +56,7 @@ void SimHost::HandleRm(fakes::RmAction& action) {
 void SimHost::TraceGranted(fakes::Granted&& granted) {
   // A restarted RM recovers what its predecessor granted: nothing new for the trace.
   if (!granted_.insert(granted.container).second) return;
-  const JobRt* job = JobOf(granted.container.application_attempt.application);
+  const JobRecord* job = cluster_.JobOf(granted.container.application_attempt.application);
   Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
                                 .container = granted.container,
                                 .node = std::move(granted.node),
@@ -75,93 +66,115 @@ void SimHost::TraceGranted(fakes::Granted&& granted) {
 
 void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
   if (granted_.erase(container) == 0) return;
-  if (AgentActor* agent = AgentOf(container)) {
+  if (AgentActor* agent = cluster_.AgentIn(container)) {
     agent->disowned = true;
-    UpdateLink(*agent);
+    links_.Update(*agent);
   }
-  const JobRt* job = JobOf(container.application_attempt.application);
+  const JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
                               .container = container,
                               .exit_status = exit_status});
 }
 
 void SimHost::RmCallsNm(fakes::RmCallNm call) {
-  const std::optional<std::int32_t> node = nodes_.Find(call.node.host);
+  const std::optional<std::int32_t> node = cluster_.nodes.Find(call.node.host);
   TF_CHECK(node.has_value());
-  const Duration latency = network_.Latency(kRmPlace, *node, 0);
-  const bool lost = !network_.Reachable(kRmPlace, *node) || network_.Lost(kRmPlace, *node, 0);
+  const Duration latency = cluster_.network.Latency(kRmPlace, *node, 0);
+  const bool lost =
+      !cluster_.network.Reachable(kRmPlace, *node) || cluster_.network.Lost(kRmPlace, *node, 0);
   const auto answer = [this, id = call.id, node_id = call.node](Duration back,
                                                                 yarn::NmResponse response) {
     kernel_.After(back, [this, id, node_id, response = std::move(response)]() mutable {
-      if (rm_ == nullptr) return;
+      if (rm_actor_.machine == nullptr) return;
       StepRm(fakes::NmAnswered{.id = id, .node = node_id, .response = std::move(response)});
     });
   };
   if (lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
   kernel_.After(latency, [this, node = *node, latency, answer, call = std::move(call)]() mutable {
-    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
-    if (index == 0) return answer(latency, Refused(call.node.host));
-    answer(latency, DeliverToNm(static_cast<NmActor&>(*actors_[index]), call.caller, call.token,
-                                std::move(call.request)));
+    NmActor* nm = cluster_.NmOn(node);
+    if (cluster_.nodes[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
+    if (nm == nullptr) return answer(latency, Refused(call.node.host));
+    answer(latency, DeliverToNm(*nm, call.caller, call.token, std::move(call.request)));
   });
 }
 
-yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller,
-                                      const yarn::Token& token, yarn::NmRequest request) {
-  nm_response_.reset();
-  StepNm(
-      nm,
-      fakes::NmCall{
-          .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
-  TF_CHECK(nm_response_.has_value());
-  return std::move(*nm_response_);
+bool SimHost::HasQuietLink(const RmActor&) const {
+  return false;
 }
 
-JobRt* SimHost::JobOf(const ApplicationId& application) {
-  const auto entry = job_of_application_.find(application);
-  if (entry == job_of_application_.end()) return nullptr;
-  const auto job = jobs_.find(entry->second);
-  return job == jobs_.end() ? nullptr : job->second.get();
+Party SimHost::PartyOf(const RmActor& rm) const {
+  return {.job = {}, .task = {}, .place = rm.place};
 }
 
 // ---------------------------------------------------------------- NodeManagers
 
 void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
-  const auto id = static_cast<std::uint32_t>(actors_.size());
-  auto actor = std::make_unique<NmActor>(ActorKind::kNm, id, node);
-  const fakes::NmOptions options = NmOptionsOf(scenario_.yarn, nodes_[node], seed_, node);
-  actor->machine = state
-                       ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
-                                                              SeedFor("nm", id))
-                       : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", id));
-  actor->beat.period = scenario_.yarn.nm_heartbeat;
-  actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
-  nm_of_node_[static_cast<std::size_t>(node)] = id;
-  NmActor& nm = *actor;
-  actors_.push_back(std::move(actor));
-  StepNm(nm, fakes::NmStarted{});
-  if (!nodes_[node].unhealthy_by.empty()) TellHealth(node);
+  NmActor& nm = cluster_.nms.Add(links_, *this, node);
+  const fakes::NmOptions options = NmOptionsOf(scenario_.yarn, cluster_.nodes[node], seed_, node);
+  nm.machine = state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
+                                                            SeedFor("nm", nm.id))
+                     : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", nm.id));
+  nm.beat.period = scenario_.yarn.nm_heartbeat;
+  nm.beat.round_trip = cluster_.network.PollRoundTrip(node, kRmPlace, nm.id);
+  cluster_.nm_of_node[static_cast<std::size_t>(node)] = &nm;
+  nm.Step(fakes::NmStarted{});
+  if (!cluster_.nodes[node].unhealthy_by.empty()) TellHealth(node);
 }
 
-void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
-  CatchUp(nm);
-  SpareList<fakes::NmAction> actions(spare_nm_actions_);
-  StepMachine(doubles_.nm, *nm.machine, kernel_.now(), event, *actions);
-  for (fakes::NmAction& action : *actions) HandleNm(nm, action);
+yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller,
+                                      const yarn::Token& token, yarn::NmRequest request) {
+  nm_response_.reset();
+  nm.Step(fakes::NmCall{
+      .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
+  TF_CHECK(nm_response_.has_value());
+  return std::move(*nm_response_);
+}
+
+Party SimHost::PartyOf(const NmActor& nm) const {
+  return {.job = {}, .task = {}, .place = nm.place};
+}
+
+bool SimHost::HasQuietLink(const NmActor& nm) const {
+  if (cluster_.nodes[nm.place].muted > 0) return false;
+  // The RM expects the next one a period after the last one came.
+  if (nm.beat.late) return false;
+  // While it ends its containers to register anew it does not beat.
+  if (!nm.machine->registered()) return false;
+  return rm_answers() && cluster_.network.Undisturbed(nm.place, kRmPlace);
+}
+
+void SimHost::SendIdleBeat(NmActor& nm, Instant at, Instant answered) {
+  const fakes::NmAction order = nm.OrderAtDeadline(at);
+  const auto& call = std::get<fakes::NmCallRm>(order);
+  const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
+  nm.beat.awaited = call.id;
+  yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
+  kernel_.AtTurnOf(nm.id, answered, [this, id = nm.id, call_id = call.id, idle] {
+    NmActor* sender = cluster_.nms.Living(id);
+    if (sender == nullptr) return;
+    links_.BeatAnswered(*sender, call_id);
+    sender->Step(fakes::RmAnswered{.id = call_id, .response = idle});
+  });
+}
+
+void SimHost::Vouch(NmActor& nm, bool vouched, Instant last) {
+  if (rm_actor_.machine == nullptr) return;
+  StepRm(fakes::NodeVouched{.node = cluster_.nodes[nm.place].id, .vouched = vouched, .last = last});
+}
+
+void SimHost::Stepped(NmActor& nm) {
   if (nm.machine->is_shut_down()) NmShutDown(nm);
-  Reschedule(nm);
 }
 
 void SimHost::NmShutDown(NmActor& nm) {
-  if (nm.beat.last_sent) StartBeatsAnew(nm);  // It beats no more.
-  NodeInfo& node = nodes_[nm.place];
+  if (nm.beat.last_sent) links_.StartAnew(nm);  // It beats no more.
+  NodeInfo& node = cluster_.nodes[nm.place];
   if (!node.restart_nm || !nm.alive || !node.leaving_by.empty()) return;
   // The RM's order crossed the operator's, which has taken the node in again.
   kernel_.After(Duration::zero(), [this, place = nm.place] { RestartShutDownNm(place); });
 }
 
-void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
+void SimHost::Carry(NmActor& nm, fakes::NmAction& action) {
   std::visit(Overloaded{Ignore<fakes::NmNote>{},
                         [&](fakes::NmReply& reply) { nm_response_ = std::move(reply.response); },
                         [&](fakes::NmCallRm& call) { NmCallsRm(nm, std::move(call)); },
@@ -179,7 +192,7 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
 
 void SimHost::ContainerIsDone(const NmActor& nm, const ContainerId& container) {
   Trace(trace::ContainerGone{.container = container});
-  containers_.erase(container);
+  cluster_.containers.erase(container);
   // No RM has it in its books: what was allocated before a restart ends with it. One that its
   // node had not claimed in time ends unheard.
   if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || kernel_.now() >= claims_end_))
@@ -191,28 +204,27 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
   const bool beat = std::holds_alternative<yarn::NodeHeartbeatRequest>(call.request);
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kNm;
-  caller.node = nodes_[nm.place].id;
-  if (std::holds_alternative<yarn::RegisterNodeManagerRequest>(call.request)) StartBeatsAnew(nm);
+  caller.node = cluster_.nodes[nm.place].id;
+  if (std::holds_alternative<yarn::RegisterNodeManagerRequest>(call.request)) links_.StartAnew(nm);
   if (beat) {
     // As for AMs: this one may be lost.
     const Instant heard = nm.beat.last_sent.value_or(Instant{});
-    BeatSent(nm, call.id);
-    const std::uint64_t unseen = TakeUnseen(nm.beat);
-    if (unseen > 0 && rm_ != nullptr) {
+    links_.BeatSent(nm, call.id);
+    const std::uint64_t unseen = Links::TakeUnseen(nm.beat);
+    if (unseen > 0 && rm_actor_.machine != nullptr) {
       StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = heard});
     }
   }
   SendToRm(nm, std::move(caller), {}, std::move(call.request), beat,
            [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse&& response) {
-             Actor* actor = Living(id);
-             if (actor == nullptr) return;
-             if (beat) BeatAnswered(*actor, call_id);
+             NmActor* same = cluster_.nms.Living(id);
+             if (same == nullptr) return;
+             if (beat) links_.BeatAnswered(*same, call_id);
              const bool registered =
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
-             StepNm(static_cast<NmActor&>(*actor),
-                    fakes::RmAnswered{.id = call_id, .response = std::move(response)});
-             UpdateLink(*actor);  // It may have been told to register anew.
-             if (registered) ForgetUnclaimedOn(actor->place);
+             same->Step(fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+             links_.Update(*same);  // It may have been told to register anew.
+             if (registered) ForgetUnclaimedOn(same->place);
            });
 }
 
@@ -221,9 +233,9 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
 void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   const ContainerId container = order.container;
   Trace(trace::ContainerLocalizing{.container = container});
-  JobRt* job = JobOf(container.application_attempt.application);
-  containers_[container] = {
-      .node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
+  const JobRecord* job = cluster_.JobOf(container.application_attempt.application);
+  cluster_.containers[container] = {.node = nm.place,
+                                    .job = job == nullptr ? trace::JobIndex{} : job->index};
   FetchFiles(nm, order, 0);
 }
 
@@ -233,28 +245,27 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   static constexpr int kConnectRetries = 10;
   if (name_node_.down() && tries < kConnectRetries) {
     return kernel_.After(1s, [this, id = nm.id, order, tries] {
-      if (Actor* actor = Living(id)) FetchFiles(static_cast<NmActor&>(*actor), order, tries + 1);
+      if (NmActor* same = cluster_.nms.Living(id)) FetchFiles(*same, order, tries + 1);
     });
   }
   const ContainerId container = order.container;
-  JobRt* job = JobOf(container.application_attempt.application);
+  JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   Duration time = LocalizationTime(nm.place, container.application_attempt.application);
   time += SlowedByHdfs(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
                                            scenario_.hdfs.bandwidth_bps));
-  time = time / 1000 * nodes_[nm.place].localize_permille;
+  time = time / 1000 * cluster_.nodes[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
   if (failure.empty()) failure = FailureByDisks(nm.place);
   if (failure.empty()) failure = MissingFile(order.context);
   if (!failure.empty() && job != nullptr)
     job->localized.erase({container.application_attempt.application, nm.place});
   kernel_.After(time, [this, id = nm.id, container, failure = std::move(failure)] {
-    Actor* actor = Living(id);
-    if (actor == nullptr) return;
-    auto& same = static_cast<NmActor&>(*actor);
+    NmActor* same = cluster_.nms.Living(id);
+    if (same == nullptr) return;
     if (failure.empty()) {
-      StepNm(same, fakes::Localized{.container = container});
+      same->Step(fakes::Localized{.container = container});
     } else {
-      StepNm(same, fakes::LocalizationFailed{.container = container, .diagnostics = failure});
+      same->Step(fakes::LocalizationFailed{.container = container, .diagnostics = failure});
     }
   });
 }
@@ -263,7 +274,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
 // it, who asks later has it.
 Duration SimHost::LocalizationTime(Place node, const ApplicationId& application) {
   const config::YarnSpec& yarn = scenario_.yarn;
-  JobRt* job = JobOf(application);
+  JobRecord* job = cluster_.JobOf(application);
   if (!yarn.localize_again || job == nullptr) return launch_delays_.DrawDuration(yarn.localize);
   const auto [common, first] = job->localized.try_emplace({application, node});
   if (!first) {
@@ -294,7 +305,7 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   // The script that starts it is a process of its own, which a restart of the NM does not touch.
   kernel_.After(delay, [this, node = nm.place, container = order.container,
                         context = std::move(order.context)] {
-    if (!containers_.contains(container)) return;
+    if (!cluster_.containers.contains(container)) return;
     if (const std::string failure = FailureByDisks(node); !failure.empty()) {
       return TellNmOf(node, fakes::LaunchFailed{.container = container,
                                                 .exit_status = container_exit::kDisksFailed,
@@ -313,7 +324,7 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
 void SimHost::StartContainerProcess(std::int32_t node, const ContainerId& container,
                                     const yarn::ContainerLaunchContext& context) {
   const std::string role = LaunchRole(context.environment);
-  JobRt* job = JobOf(container.application_attempt.application);
+  JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   if (job == nullptr || job->ended) return ContainerProcessEnded(container, 1, "the job is gone");
   if (role == "am") {
     const Expected<AmLaunch> launch = AmLaunchFrom(context.environment);
@@ -327,42 +338,32 @@ void SimHost::StartContainerProcess(std::int32_t node, const ContainerId& contai
 }
 
 void SimHost::SignalContainerProcess(const ContainerId& container, bool kill) {
-  const auto entry = containers_.find(container);
-  if (entry == containers_.end()) return;
-  if (entry->second.actor == 0) {
-    // Localised but not running yet: nothing that could resist.
+  const auto entry = cluster_.containers.find(container);
+  if (entry == cluster_.containers.end()) return;
+  if (AmActor* am = entry->second.am) {
+    EndAm(*am);
     return ContainerProcessEnded(container, kill ? kKilledStatus : 143, "");
   }
-  Actor& actor = *actors_[entry->second.actor];
-  if (actor.kind == ActorKind::kAm) {
-    EndAm(static_cast<AmActor&>(actor));
-    return ContainerProcessEnded(container, kill ? kKilledStatus : 143, "");
-  }
-  auto& agent = static_cast<AgentActor&>(actor);
-  if (kill) {
-    EndAgent(agent);
-    return ContainerProcessEnded(container, kKilledStatus, "");
-  }
-  if (!agent.paused) StepAgent(agent, TerminationRequested{});
+  AgentActor* agent = entry->second.agent;
+  // Localised but not running yet: nothing that could resist.
+  if (agent == nullptr) return ContainerProcessEnded(container, kill ? kKilledStatus : 143, "");
+  if (!kill) return agent->Step(TerminationRequested{});
+  EndAgent(*agent);
+  ContainerProcessEnded(container, kKilledStatus, "");
 }
 
 void SimHost::ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
                                     const std::string& diagnostics) {
-  const auto entry = containers_.find(container);
-  if (entry == containers_.end()) return;
-  entry->second.actor = 0;
+  const auto entry = cluster_.containers.find(container);
+  if (entry == cluster_.containers.end()) return;
   TellNmOf(entry->second.node,
            fakes::ProcessEnded{
                .container = container, .exit_status = exit_status, .diagnostics = diagnostics});
 }
 
 void SimHost::TellNmOf(std::int32_t node, fakes::NmEvent event) {
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  if (nm == 0) {
-    unreported_[node].push_back(std::move(event));
-  } else {
-    StepNm(static_cast<NmActor&>(*actors_[nm]), std::move(event));
-  }
+  if (NmActor* nm = cluster_.NmOn(node)) return nm->Step(std::move(event));
+  unreported_[node].push_back(std::move(event));
 }
 
 }  // namespace tfyarn::sim

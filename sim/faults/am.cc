@@ -1,6 +1,5 @@
 // ApplicationMasters whose process is killed or stands still, or whom the RM does not know any
 // more.
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -11,9 +10,9 @@ namespace tfyarn::sim {
 std::vector<AmActor*> SimHost::AmsOf(const FaultOrder& order) {
   std::vector<AmActor*> ams;
   for (const Struck& struck : order.struck) {
-    const JobRt* job = JobNamed(struck.job);
-    if (job == nullptr || job->am == 0) continue;
-    ams.push_back(static_cast<AmActor*>(actors_[job->am].get()));
+    const JobRecord* job = cluster_.JobNamed(struck.job);
+    if (job == nullptr || job->am == nullptr) continue;
+    ams.push_back(job->am);
   }
   return ams;
 }
@@ -27,7 +26,7 @@ void SimHost::Strike<FaultId::kAmCrash>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kAmResync>(const FaultOrder& order) {
   for (const AmActor* am : AmsOf(order)) {
-    if (rm_ != nullptr) StepRm(fakes::ForgetRegistration{.attempt = am->attempt});
+    if (rm_actor_.machine != nullptr) StepRm(fakes::ForgetRegistration{.attempt = am->attempt});
   }
 }
 
@@ -35,7 +34,7 @@ void SimHost::Strike<FaultId::kAmResync>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kTokenExpiry>(const FaultOrder& order) {
   for (const AmActor* am : AmsOf(order)) {
-    if (rm_ != nullptr) StepRm(fakes::ExpireAmRmToken{.attempt = am->attempt});
+    if (rm_actor_.machine != nullptr) StepRm(fakes::ExpireAmRmToken{.attempt = am->attempt});
   }
 }
 
@@ -51,32 +50,25 @@ void SimHost::Strike<FaultId::kAmPause>(const FaultOrder& order) {
   }
   // The process that stood still goes on, though its job may have another AM by now.
   for (const std::uint32_t id : paused) {
-    Actor* actor = Living(id);
-    if (actor == nullptr) continue;
-    auto& am = static_cast<AmActor&>(*actor);
-    if (--am.pauses == 0) PauseAm(am, false);
+    AmActor* am = cluster_.ams.Living(id);
+    if (am != nullptr && --am->pauses == 0) PauseAm(*am, false);
   }
   paused_.erase(KeyOf(order));
 }
 
 void SimHost::PauseAm(AmActor& am, bool paused) {
   am.paused = paused;
-  UpdateLink(am);
-  const auto job = jobs_.find(am.job.value);
-  if (job != jobs_.end()) {
-    for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
-      if (actors_[id] != nullptr) UpdateLink(*actors_[id]);
-    }
+  links_.Update(am);
+  if (const JobRecord* job = cluster_.JobAt(am.job)) {
+    for (AgentActor* agent : std::vector<AgentActor*>(job->agents)) links_.Update(*agent);
   }
   if (paused) return;
-  std::deque<AmEvent> inbox = std::move(am.inbox);
-  am.inbox.clear();
-  for (AmEvent& event : inbox) {
+  for (AmEvent& event : std::exchange(am.inbox, {})) {
     kernel_.After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
-      if (Actor* actor = Living(id)) StepAm(static_cast<AmActor&>(*actor), std::move(event));
+      if (AmActor* same = cluster_.ams.Living(id)) same->Step(std::move(event));
     });
   }
-  Reschedule(am);
+  links_.Reschedule(am);
 }
 
 }  // namespace tfyarn::sim

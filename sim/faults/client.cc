@@ -11,9 +11,9 @@ namespace tfyarn::sim {
 std::vector<ClientActor*> SimHost::ClientsOf(const FaultOrder& order) {
   std::vector<ClientActor*> clients;
   for (const Struck& struck : order.struck) {
-    const JobRt* job = JobNamed(struck.job);
-    if (job == nullptr || job->client == 0) continue;
-    clients.push_back(static_cast<ClientActor*>(actors_[job->client].get()));
+    const JobRecord* job = cluster_.JobNamed(struck.job);
+    if (job == nullptr || job->client == nullptr) continue;
+    clients.push_back(job->client);
   }
   return clients;
 }
@@ -21,7 +21,7 @@ std::vector<ClientActor*> SimHost::ClientsOf(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kClientKill>(const FaultOrder& order) {
   for (ClientActor* client : ClientsOf(order))
-    StepClient(*client, KillRequested{.reason = "killed by the user"});
+    client->Step(KillRequested{.reason = "killed by the user"});
 }
 
 template <>
@@ -30,14 +30,14 @@ void SimHost::Strike<FaultId::kClientLost>(const FaultOrder& order) {
   for (ClientActor* client : ClientsOf(order)) {
     if (!order.lasts) {
       client->alive = false;
-      UpdateLink(*client);
-      jobs_.at(client->job.value)->client = 0;
-      actors_[client->id].reset();
+      links_.Update(*client);
+      cluster_.JobAt(client->job)->client = nullptr;
+      cluster_.clients.Remove(client->id);
     } else {
       paused_[KeyOf(order)].push_back(client->id);
       if (++client->lost > 1) continue;
       client->paused = true;
-      UpdateLink(*client);
+      links_.Update(*client);
     }
   }
 }
@@ -45,11 +45,11 @@ void SimHost::Strike<FaultId::kClientLost>(const FaultOrder& order) {
 // A new client finds where the old one was in the staging directory: to the RM they are one.
 void SimHost::ReturnClients(std::uint64_t fault) {
   for (const std::uint32_t id : paused_[fault]) {
-    Actor* actor = Living(id);
-    if (actor == nullptr) continue;
-    auto& client = static_cast<ClientActor&>(*actor);
-    if (--client.lost == 0) client.suspended_by.clear();  // Its process stood still, not this one.
-    GoOn(client);
+    ClientActor* client = cluster_.clients.Living(id);
+    if (client == nullptr) continue;
+    if (--client->lost == 0)
+      client->suspended_by.clear();  // Its process stood still, not this one.
+    GoOn(*client);
   }
   paused_.erase(fault);
 }
@@ -60,7 +60,7 @@ void SimHost::Strike<FaultId::kClientSuspend>(const FaultOrder& order) {
     if (order.begins) {
       client->suspended_by.insert(KeyOf(order));
       client->paused = true;
-      UpdateLink(*client);
+      links_.Update(*client);
     } else if (client->suspended_by.erase(KeyOf(order)) > 0) {
       GoOn(*client);
     }
@@ -81,18 +81,18 @@ void SimHost::Strike<FaultId::kClientResume>(const FaultOrder& order) {
 void SimHost::GoOn(ClientActor& client) {
   if (client.lost > 0 || !client.suspended_by.empty()) return;
   client.paused = false;
-  UpdateLink(client);
+  links_.Update(client);
   for (ClientEvent& event : std::exchange(client.inbox, {})) {
     kernel_.After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
-      if (Actor* same = Living(id)) StepClient(static_cast<ClientActor&>(*same), std::move(event));
+      if (ClientActor* same = cluster_.clients.Living(id)) same->Step(std::move(event));
     });
   }
-  Reschedule(client);
+  links_.Reschedule(client);
 }
 
 /// One that stands still hears all of it later. What was meant for a client that is gone: an answer
 /// is lost, and its successor asks again; what the user wants is kept.
-void SimHost::KeepForLater(ClientActor& client, ClientEvent event) {
+void SimHost::Keep(ClientActor& client, ClientEvent&& event) {
   if (client.lost == 0) return client.inbox.push_back(std::move(event));
   if (auto* reply = std::get_if<RmReplied>(&event)) {
     reply->response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable,

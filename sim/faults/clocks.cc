@@ -13,11 +13,10 @@ void SimHost::SetClocks(const FaultOrder& order) {
   const Duration offset = SecondsToDuration(NumberOf(order, "offset", 0));
   const bool back = WordOf(order, "direction", "ahead") == "back";
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = cluster_.nodes[node];
     info.clock_offset += back == order.begins ? -offset : offset;
-    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nm != 0)
-      StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::ClockChanged{.offset = info.clock_offset});
+    if (NmActor* nm = cluster_.NmOn(node))
+      nm->Step(fakes::ClockChanged{.offset = info.clock_offset});
   }
 }
 

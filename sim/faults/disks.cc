@@ -17,7 +17,7 @@ void SimHost::LoseDisks(const FaultOrder& order, const std::string& error,
                         const std::string& report) {
   const Duration noticed = SecondsToDuration(NumberOf(order, "noticed", 120));
   for (const std::int32_t node : NodesOf(order)) {
-    std::map<std::uint64_t, std::string>& lost = nodes_[node].disks_lost_by;
+    std::map<std::uint64_t, std::string>& lost = cluster_.nodes[node].disks_lost_by;
     if (!order.begins) {
       lost.erase(KeyOf(order));
       SetUnhealthy(node, KeyOf(order), "");
@@ -25,7 +25,7 @@ void SimHost::LoseDisks(const FaultOrder& order, const std::string& error,
     }
     lost[KeyOf(order)] = error;
     kernel_.After(noticed, [this, node, key = KeyOf(order), report] {
-      if (nodes_[node].disks_lost_by.contains(key)) SetUnhealthy(node, key, report);
+      if (cluster_.nodes[node].disks_lost_by.contains(key)) SetUnhealthy(node, key, report);
     });
   }
 }
@@ -42,7 +42,7 @@ void SimHost::Strike<FaultId::kDisksFailed>(const FaultOrder& order) {
 }
 
 std::string SimHost::FailureByDisks(std::int32_t node) const {
-  const NodeInfo& info = nodes_[node];
+  const NodeInfo& info = cluster_.nodes[node];
   if (info.disks_lost_by.empty()) return {};
   return fmt::format("most of the disks failed on {}: {}", info.id.host,
                      info.disks_lost_by.begin()->second);

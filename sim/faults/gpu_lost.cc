@@ -8,7 +8,7 @@ namespace tfyarn::sim {
 
 void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = cluster_.nodes[node];
     const auto all = static_cast<double>(info.capacity.gpus);
     const auto gone = static_cast<std::int64_t>(std::min(all, NumberOf(order, "gpus", all)));
     if (order.begins) {
@@ -24,9 +24,7 @@ void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
                               .partition = info.partition,
                               .labels = info.labels,
                               .capacity = info.now});
-    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nm != 0)
-      StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::CapacityChanged{.capacity = info.now});
+    if (NmActor* nm = cluster_.NmOn(node)) nm->Step(fakes::CapacityChanged{.capacity = info.now});
     if (fails && order.begins) FailGpuProcessOn(node);
   }
 }
@@ -44,10 +42,10 @@ void SimHost::Strike<FaultId::kGpuLost>(const FaultOrder& order) {
 /// The first user process on the node that has GPUs, in order of container, finds one gone and
 /// exits 1.
 void SimHost::FailGpuProcessOn(std::int32_t node) {
-  for (const ContainerId& id : ContainersOn(node)) {
-    const AgentActor* agent = AgentOf(id);
+  for (const ContainerId& id : cluster_.ContainersOn(node)) {
+    const AgentActor* agent = cluster_.AgentIn(id);
     if (agent == nullptr) continue;
-    const JobRt& job = *jobs_.at(agent->job.value);
+    const JobRecord& job = *cluster_.JobAt(agent->job);
     for (const RunningProcess& process : job.workload->running()) {
       if (process.container == id && HasGpus(*agent)) return EndUserProcess(id, {.code = 1});
     }
@@ -55,7 +53,7 @@ void SimHost::FailGpuProcessOn(std::int32_t node) {
 }
 
 bool SimHost::HasGpus(const AgentActor& agent) const {
-  const JobSpec& job = *jobs_.at(agent.job.value)->spec;
+  const JobSpec& job = *cluster_.JobAt(agent.job)->spec;
   return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskTypeSpec& type) {
     return type.name == agent.fence.task.type && type.resource.gpus > 0;
   });

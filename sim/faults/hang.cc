@@ -12,7 +12,7 @@ template <>
 void SimHost::Strike<FaultId::kHang>(const FaultOrder& order) {
   const Freeze how = WordOf(order, "state", "stopped") == "busy" ? Freeze::kBusy : Freeze::kStopped;
   for (const AgentActor* agent : AgentsOf(order)) {
-    JobRt& job = *jobs_.at(agent->job.value);
+    JobRecord& job = *cluster_.JobAt(agent->job);
     std::vector<WorkloadOutput> outputs;
     job.workload->Froze(kernel_.now(), agent->fence.container, KeyOf(order),
                         order.begins ? how : Freeze::kNone, outputs);

@@ -15,39 +15,39 @@ void SimHost::Strike<FaultId::kRmSlow>(const FaultOrder& order) {
 }
 
 void SimHost::DelayMessages(const FaultOrder& order) {
-  DisturbAllLinks();
+  links_.DisturbAll();
   if (order.begins) {
-    network_.AddDelay(KeyOf(order), PlacesOf(order.struck),
-                      SecondsToDuration(NumberOf(order, "delay", 0)));
+    cluster_.network.AddDelay(KeyOf(order), PlacesOf(order.struck),
+                              SecondsToDuration(NumberOf(order, "delay", 0)));
   } else {
-    network_.RemoveDelay(KeyOf(order));
+    cluster_.network.RemoveDelay(KeyOf(order));
   }
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 template <>
 void SimHost::Strike<FaultId::kReorder>(const FaultOrder& order) {
   if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
-  DisturbAllLinks();
+  links_.DisturbAll();
   if (order.begins) {
-    network_.AddDisorder(KeyOf(order), PlacesOf(order.struck),
-                         SecondsToDuration(NumberOf(order, "by", 1)));
+    cluster_.network.AddDisorder(KeyOf(order), PlacesOf(order.struck),
+                                 SecondsToDuration(NumberOf(order, "by", 1)));
   } else {
-    network_.RemoveDisorder(KeyOf(order));
+    cluster_.network.RemoveDisorder(KeyOf(order));
   }
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 template <>
 void SimHost::Strike<FaultId::kLoss>(const FaultOrder& order) {
   if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
-  DisturbAllLinks();
+  links_.DisturbAll();
   if (order.begins) {
-    network_.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));
+    cluster_.network.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));
   } else {
-    network_.RemoveLoss(KeyOf(order));
+    cluster_.network.RemoveLoss(KeyOf(order));
   }
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 }  // namespace tfyarn::sim

@@ -9,16 +9,19 @@ namespace tfyarn::sim {
 
 void SimHost::FailStarts(const FaultOrder& order, bool launch) {
   for (const std::int32_t node : NodesOf(order)) {
-    auto& behind = launch ? nodes_[node].launch_failed_by : nodes_[node].localize_failed_by;
+    auto& behind =
+        launch ? cluster_.nodes[node].launch_failed_by : cluster_.nodes[node].localize_failed_by;
     if (order.begins) {
       behind.insert(order.fault);
     } else {
       behind.erase(order.fault);
     }
     if (order.lasts || !order.begins) {
-      (launch ? nodes_[node].launch_fails : nodes_[node].localize_fails) += order.begins ? 1 : -1;
+      (launch ? cluster_.nodes[node].launch_fails : cluster_.nodes[node].localize_fails) +=
+          order.begins ? 1 : -1;
     } else {
-      (launch ? nodes_[node].launch_fails_next : nodes_[node].localize_fails_next) +=
+      (launch ? cluster_.nodes[node].launch_fails_next
+              : cluster_.nodes[node].localize_fails_next) +=
           static_cast<std::int32_t>(NumberOf(order, "count", 1));
     }
   }
@@ -35,7 +38,7 @@ void SimHost::Strike<FaultId::kLocalizeFail>(const FaultOrder& order) {
 }
 
 std::string SimHost::LaunchFailure(std::int32_t node, bool localize) {
-  NodeInfo& info = nodes_[node];
+  NodeInfo& info = cluster_.nodes[node];
   const std::int32_t always = localize ? info.localize_fails : info.launch_fails;
   std::int32_t& next = localize ? info.localize_fails_next : info.launch_fails_next;
   if (always == 0 && next == 0) return {};

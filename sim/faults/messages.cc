@@ -33,10 +33,10 @@ MessageFaults::Rule AnswersOfRm(const FaultOrder& order, MessageEffect effect) {
 }  // namespace
 
 void SimHost::SingleOut(const FaultOrder& order, MessageFaults::Rule rule) {
-  DisturbAllLinks();
+  links_.DisturbAll();
   if (!order.begins) {
     message_faults_.Remove(KeyOf(order));
-    return RestoreAllLinks();
+    return links_.RestoreAll();
   }
   rule.key = KeyOf(order);
   for (const Struck& struck : order.struck) {
@@ -50,7 +50,7 @@ void SimHost::SingleOut(const FaultOrder& order, MessageFaults::Rule rule) {
     message_faults_.Add(std::move(one));
   }
   if (order.struck.empty() && !order.spec->target) message_faults_.Add(std::move(rule));
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 template <>

@@ -10,20 +10,19 @@ namespace tfyarn::sim {
 template <>
 void SimHost::Strike<FaultId::kNmRestart>(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (order.begins) {
-      ++nodes_[node].nm_down;
-      if (index == 0) continue;
-      auto& nm = static_cast<NmActor&>(*actors_[index]);
-      CatchUp(nm);
-      const bool keeps = NumberOf(order, "recover", 1) != 0 && !nm.machine->is_shut_down();
-      if (keeps) nm_states_.insert_or_assign(node, nm.machine->state());
-      EndNm(nm);
+      ++cluster_.nodes[node].nm_down;
+      NmActor* nm = cluster_.NmOn(node);
+      if (nm == nullptr) continue;
+      links_.CatchUp(*nm);
+      const bool keeps = NumberOf(order, "recover", 1) != 0 && !nm->machine->is_shut_down();
+      if (keeps) nm_states_.insert_or_assign(node, nm->machine->state());
+      EndNm(*nm);
       if (keeps) continue;
       // Without recovery a stopping NodeManager ends its containers.
-      for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
+      for (const ContainerId& id : cluster_.ContainersOn(node)) EndContainer(id);
     } else {
-      if (--nodes_[node].nm_down > 0 || nodes_[node].down > 0) continue;
+      if (--cluster_.nodes[node].nm_down > 0 || cluster_.nodes[node].down > 0) continue;
       std::optional<fakes::NmState> state;
       if (const auto kept = nm_states_.find(node); kept != nm_states_.end()) {
         state = std::move(kept->second);

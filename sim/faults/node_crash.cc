@@ -6,10 +6,10 @@ namespace tfyarn::sim {
 void SimHost::SwitchNodes(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     if (order.begins) {
-      if (nodes_[node].down++ == 0) CrashNode(node);
-    } else if (--nodes_[node].down == 0) {
-      Trace(trace::NodePower{.node = nodes_[node].id, .up = true});
-      if (nodes_[node].nm_down == 0) StartNm(node, std::nullopt);
+      if (cluster_.nodes[node].down++ == 0) CrashNode(node);
+    } else if (--cluster_.nodes[node].down == 0) {
+      Trace(trace::NodePower{.node = cluster_.nodes[node].id, .up = true});
+      if (cluster_.nodes[node].nm_down == 0) StartNm(node, std::nullopt);
     }
   }
 }
@@ -25,14 +25,13 @@ void SimHost::Strike<FaultId::kNodeReboot>(const FaultOrder& order) {
 }
 
 void SimHost::CrashNode(std::int32_t node) {
-  Trace(trace::NodePower{.node = nodes_[node].id, .up = false});
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
+  Trace(trace::NodePower{.node = cluster_.nodes[node].id, .up = false});
+  if (NmActor* nm = cluster_.NmOn(node)) EndNm(*nm);
   unreported_.erase(node);
   nm_states_.erase(node);
-  for (const auto& [index, job] : jobs_)
+  for (const auto& [index, job] : cluster_.jobs)
     std::erase_if(job->localized, [node](const auto& entry) { return entry.first.second == node; });
-  for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
+  for (const ContainerId& id : cluster_.ContainersOn(node)) EndContainer(id);
 }
 
 }  // namespace tfyarn::sim

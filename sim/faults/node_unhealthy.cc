@@ -15,7 +15,7 @@ void SimHost::Strike<FaultId::kNodeUnhealthy>(const FaultOrder& order) {
 }
 
 void SimHost::SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report) {
-  std::map<std::uint64_t, std::string>& behind = nodes_[node].unhealthy_by;
+  std::map<std::uint64_t, std::string>& behind = cluster_.nodes[node].unhealthy_by;
   const bool was_healthy = behind.empty();
   behind.erase(fault);
   if (!report.empty()) behind[fault] = report;
@@ -24,12 +24,11 @@ void SimHost::SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::st
 
 /// The NodeManager of the node hears how the node is; one that starts later hears it then.
 void SimHost::TellHealth(std::int32_t node) {
-  const std::map<std::uint64_t, std::string>& behind = nodes_[node].unhealthy_by;
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  if (nm == 0) return;
-  StepNm(static_cast<NmActor&>(*actors_[nm]),
-         fakes::HealthChanged{.healthy = behind.empty(),
-                              .report = behind.empty() ? "" : behind.begin()->second});
+  const std::map<std::uint64_t, std::string>& behind = cluster_.nodes[node].unhealthy_by;
+  NmActor* nm = cluster_.NmOn(node);
+  if (nm == nullptr) return;
+  nm->Step(fakes::HealthChanged{.healthy = behind.empty(),
+                                .report = behind.empty() ? "" : behind.begin()->second});
 }
 
 }  // namespace tfyarn::sim

@@ -1,5 +1,4 @@
 // Groups that cannot talk to each other.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,7 +10,7 @@ namespace tfyarn::sim {
 
 template <>
 void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
-  DisturbAllLinks();
+  links_.DisturbAll();
   if (order.begins) {
     Cut cut;
     if (!order.groups.empty()) cut.from = PlacesOf(order.groups[0]);
@@ -21,23 +20,23 @@ void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
     const std::string direction = WordOf(order, "direction", "both");
     cut.forward = direction != "backward";
     cut.backward = direction != "forward";
-    network_.AddCut(KeyOf(order), std::move(cut));
+    cluster_.network.AddCut(KeyOf(order), std::move(cut));
   } else {
-    network_.RemoveCut(KeyOf(order));
+    cluster_.network.RemoveCut(KeyOf(order));
   }
   TellWorkloadsOfCuts();
-  RestoreAllLinks();
+  links_.RestoreAll();
 }
 
 std::vector<PeerCut> SimHost::PeerCuts() const {
   std::vector<PeerCut> cuts;
-  for (const auto& [key, cut] : network_.cuts()) {
+  for (const auto& [key, cut] : cluster_.network.cuts()) {
     PeerCut peers;
     for (const Place place : cut.from) {
-      if (place >= 0) peers.from.insert(nodes_[place].id.host);
+      if (place >= 0) peers.from.insert(cluster_.nodes[place].id.host);
     }
     for (const Place place : cut.to) {
-      if (place >= 0) peers.to.insert(nodes_[place].id.host);
+      if (place >= 0) peers.to.insert(cluster_.nodes[place].id.host);
     }
     // A group of masters only cuts no peer from another.
     if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
@@ -47,14 +46,10 @@ std::vector<PeerCut> SimHost::PeerCuts() const {
 }
 
 void SimHost::TellWorkloadsOfCuts() {
-  std::vector<std::uint32_t> indices;
-  for (const auto& [index, job] : jobs_) indices.push_back(index);
-  std::sort(indices.begin(), indices.end());
-  for (const std::uint32_t index : indices) {
-    JobRt& job = *jobs_.at(index);
+  for (JobRecord* job : cluster_.JobsInOrder()) {
     std::vector<WorkloadOutput> outputs;
-    job.workload->CutsChanged(kernel_.now(), PeerCuts(), outputs);
-    HandleWorkload(job, outputs);
+    job->workload->CutsChanged(kernel_.now(), PeerCuts(), outputs);
+    HandleWorkload(*job, outputs);
   }
 }
 

@@ -9,17 +9,17 @@ template <>
 void SimHost::Strike<FaultId::kRmPause>(const FaultOrder& order) {
   if (order.begins) {
     if (rm_pauses_++ > 0) return;
-    DisturbAllLinks();
-    rm_paused_ = actors_[0]->paused = true;
+    links_.DisturbAll();
+    rm_actor_.paused = true;
     return;
   }
   if (--rm_pauses_ > 0) return;
-  rm_paused_ = actors_[0]->paused = false;
+  rm_actor_.paused = false;
   for (const std::uint32_t call : rm_backlog_) kernel_.Release(call);
   rm_backlog_.clear();
   if (std::exchange(nodes_have_their_time_again_, false)) AwaitClaims();
-  RestoreAllLinks();
-  Reschedule(*actors_[0]);
+  links_.RestoreAll();
+  links_.Reschedule(rm_actor_);
 }
 
 }  // namespace tfyarn::sim

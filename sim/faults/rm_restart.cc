@@ -24,18 +24,19 @@ void SimHost::Strike<FaultId::kRmFailover>(const FaultOrder& order) {
 void SimHost::ReplaceRm(const FaultOrder& order) {
   if (order.begins) {
     if (rm_downs_++ > 0) return;
-    DisturbAllLinks();
-    rm_store_ = rm_->state_store();
+    links_.DisturbAll();
+    rm_store_ = rm_actor_.machine->state_store();
     SetAllocatedAside();
-    rm_.reset();
+    rm_actor_.machine.reset();
   } else if (--rm_downs_ == 0) {
-    rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
-                                                   SeedFor("rm", KeyOf(order) + 1), kernel_.now());
+    rm_actor_.machine =
+        std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, cluster_.nodes), *rm_store_,
+                                                 SeedFor("rm", KeyOf(order) + 1), kernel_.now());
     rm_store_.reset();
-    for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
+    for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) OrderDecommission(node);
     AwaitClaims();
-    RestoreAllLinks();
-    Reschedule(*actors_[0]);
+    links_.RestoreAll();
+    links_.Reschedule(rm_actor_);
   }
 }
 
@@ -44,13 +45,14 @@ void SimHost::ReplaceRm(const FaultOrder& order) {
 // with: until it has done so again, it may start what that RM allocated. What it does not report
 // then has never been started, or has ended meanwhile; the new RM gives nothing back for it.
 void SimHost::SetAllocatedAside() {
-  for (const auto& [application, booked] : rm_->books().applications) {
+  for (const auto& [application, booked] : rm_actor_.machine->books().applications) {
     for (const auto& [id, container] : booked->containers) {
       if (!scenario_.yarn.work_preserving_restart) {
         TraceFreed(id, container_exit::kAborted);
       } else {
         const auto node = static_cast<std::size_t>(container.node);
-        unclaimed_[*nodes_.Find(rm_->books().nodes.at(node)->id.host)].push_back(id);
+        unclaimed_[*cluster_.nodes.Find(rm_actor_.machine->books().nodes.at(node)->id.host)]
+            .push_back(id);
       }
     }
   }
@@ -64,7 +66,7 @@ void SimHost::AwaitClaims() {
 /// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still
 /// hears none, and takes none for lost: they have their time again when it goes on.
 void SimHost::ForgetUnclaimed() {
-  if (rm_paused_) {
+  if (rm_actor_.paused) {
     nodes_have_their_time_again_ = true;
     return;
   }
@@ -75,14 +77,14 @@ void SimHost::ForgetUnclaimed() {
 
 void SimHost::ForgetUnclaimedOn(Place node) {
   const auto aside = unclaimed_.find(node);
-  if (rm_ == nullptr || aside == unclaimed_.end()) return;
+  if (rm_actor_.machine == nullptr || aside == unclaimed_.end()) return;
   const std::vector<ContainerId> ids = std::move(aside->second);
   unclaimed_.erase(aside);
   for (const ContainerId& id : ids) {
-    const auto& applications = rm_->books().applications;
+    const auto& applications = rm_actor_.machine->books().applications;
     const auto booked = applications.find(id.application_attempt.application);
     if (booked != applications.end() && booked->second->containers.contains(id)) continue;
-    if (containers_.contains(id)) {
+    if (cluster_.containers.contains(id)) {
       unclaimed_[node].push_back(id);  // It runs where the RM does not know of it.
     } else {
       TraceFreed(id, container_exit::kAborted);
@@ -92,9 +94,9 @@ void SimHost::ForgetUnclaimedOn(Place node) {
 
 /// With the RM that runs.
 bool SimHost::IsRegistered(Place node) const {
-  if (rm_ == nullptr) return false;
-  const std::vector<const fakes::BookedNode*>& known = rm_->books().nodes;
-  const std::string& host = nodes_[node].id.host;
+  if (rm_actor_.machine == nullptr) return false;
+  const std::vector<const fakes::BookedNode*>& known = rm_actor_.machine->books().nodes;
+  const std::string& host = cluster_.nodes[node].id.host;
   return std::any_of(known.begin(), known.end(),
                      [&](const fakes::BookedNode* one) { return one->id.host == host; });
 }

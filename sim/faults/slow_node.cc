@@ -10,7 +10,7 @@ namespace tfyarn::sim {
 template <>
 void SimHost::Strike<FaultId::kSlowNode>(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = cluster_.nodes[node];
     info.pace_permille = SlowBy(info.slowed_by, order, 4);
     PaceChanged(node);
   }
@@ -19,17 +19,17 @@ void SimHost::Strike<FaultId::kSlowNode>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kGpuSlow>(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = cluster_.nodes[node];
     info.gpu_pace_permille = SlowBy(info.gpus_slowed_by, order, 4);
     PaceChanged(node);
   }
 }
 
 void SimHost::PaceChanged(std::int32_t node) {
-  for (const ContainerId& id : ContainersOn(node)) {
-    const AgentActor* agent = AgentOf(id);
+  for (const ContainerId& id : cluster_.ContainersOn(node)) {
+    const AgentActor* agent = cluster_.AgentIn(id);
     if (agent == nullptr) continue;
-    JobRt& job = *jobs_.at(agent->job.value);
+    JobRecord& job = *cluster_.JobAt(agent->job);
     std::vector<WorkloadOutput> outputs;
     job.workload->PaceChanged(kernel_.now(), id, PaceOf(*agent), outputs);
     HandleWorkload(job, outputs);
@@ -38,7 +38,7 @@ void SimHost::PaceChanged(std::int32_t node) {
 
 std::int32_t SimHost::PaceOf(const AgentActor& agent) const {
   constexpr std::int64_t kMost = 1'000'000'000;
-  const NodeInfo& node = nodes_[agent.place];
+  const NodeInfo& node = cluster_.nodes[agent.place];
   const std::int64_t gpus = HasGpus(agent) ? node.gpu_pace_permille : 1000;
   return static_cast<std::int32_t>(std::min(kMost, node.pace_permille * gpus / 1000));
 }
