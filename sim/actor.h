@@ -24,6 +24,7 @@
 #include "sim/links.h"
 #include "sim/message_faults.h"
 #include "sim/network.h"
+#include "sim/run_setup.h"
 #include "sim/spare_list.h"
 
 namespace tfyarn::sim {
@@ -42,8 +43,8 @@ class Driver {
   using Action = typename Role<Machine>::Action;
 
   /// All must outlive it.
-  Driver(Kernel& kernel, Links& links, const Doubles& doubles)
-      : kernel_(kernel), links_(links), doubles_(doubles) {}
+  Driver(Kernel& kernel, Links& links, const RunSetup& setup)
+      : kernel_(kernel), links_(links), setup_(setup) {}
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
@@ -52,7 +53,8 @@ class Driver {
     Hears(actor, event);
     SpareList<Action> actions(spare_);
     if constexpr (requires { Role<Machine>::kDouble; }) {
-      StepMachine(doubles_.*Role<Machine>::kDouble, *actor.machine, kernel_.now(), event, *actions);
+      StepMachine(setup_.doubles.*Role<Machine>::kDouble, *actor.machine, kernel_.now(), event,
+                  *actions);
     } else {
       actor.machine->Step(kernel_.now(), event, *actions);
     }
@@ -89,7 +91,7 @@ class Driver {
 
   Kernel& kernel_;
   Links& links_;
-  const Doubles& doubles_;
+  const RunSetup& setup_;
 
  private:
   std::vector<Action> spare_;

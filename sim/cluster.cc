@@ -4,10 +4,12 @@
 
 namespace tfyarn::sim {
 
-Cluster::Cluster(const config::Scenario& scenario, std::uint64_t seed)
+Cluster::Cluster(const config::Scenario& scenario, const RunOptions& options)
     : nodes(scenario.cluster),
-      network(scenario.cluster.network, nodes.rack_indices(), seed),
-      nm_of_node(static_cast<std::size_t>(nodes.size()), nullptr) {}
+      network(scenario.cluster.network, nodes.rack_indices(), options.seed),
+      nm_of_node(static_cast<std::size_t>(nodes.size()), nullptr) {
+  nodes.DrawPorts(options.seed, options.shift_ports);
+}
 
 AmActor* Cluster::AmOf(const JobRecord& job, const ApplicationAttemptId& attempt) const {
   for (const std::uint32_t id : job.ams) {
@@ -44,6 +46,11 @@ JobRecord* Cluster::JobOf(const ApplicationId& application) const {
 JobRecord* Cluster::JobNamed(std::string_view name) const {
   const auto entry = job_by_name.find(std::string(name));
   return entry == job_by_name.end() ? nullptr : JobAt(trace::JobIndex(entry->second));
+}
+
+std::string_view Cluster::NameOf(trace::JobIndex index) const {
+  const JobRecord* job = JobAt(index);
+  return job == nullptr ? std::string_view() : std::string_view(job->name);
 }
 
 std::vector<JobRecord*> Cluster::JobsInOrder() const {

@@ -22,6 +22,7 @@
 #include "sim/actors.h"
 #include "sim/network.h"
 #include "sim/node_table.h"
+#include "sim/run.h"
 #include "sim/workload.h"
 
 namespace tfyarn::sim {
@@ -58,7 +59,7 @@ struct JobRecord {
 
 class Cluster {
  public:
-  Cluster(const config::Scenario& scenario, std::uint64_t seed);
+  Cluster(const config::Scenario& scenario, const RunOptions& options);
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
@@ -76,6 +77,8 @@ class Cluster {
   [[nodiscard]] JobRecord* JobAt(trace::JobIndex index) const;
   [[nodiscard]] JobRecord* JobOf(const ApplicationId& application) const;
   [[nodiscard]] JobRecord* JobNamed(std::string_view name) const;
+  /// Empty: the job is over and forgotten.
+  [[nodiscard]] std::string_view NameOf(trace::JobIndex index) const;
   /// In order of submission.
   [[nodiscard]] std::vector<JobRecord*> JobsInOrder() const;
   /// The RM and the job's AM can talk to the node and its NM.

@@ -20,31 +20,27 @@
 #include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/launch.h"
-#include "core/trace/digest.h"
-#include "core/trace/record.h"
-#include "core/trace/result.h"
 #include "fakes/hdfs/name_node.h"
 #include "fakes/yarn-rm/node_manager.h"
 #include "fakes/yarn-rm/resource_manager.h"
 #include "sim/actors.h"
 #include "sim/arrivals.h"
-#include "sim/checkers.h"
 #include "sim/cluster.h"
-#include "sim/doubles.h"
 #include "sim/effects.h"
-#include "sim/expectations.h"
 #include "sim/fault_plan.h"
-#include "sim/job_tally.h"
+#include "sim/fault_schedule.h"
 #include "sim/kernel.h"
 #include "sim/links.h"
 #include "sim/message_faults.h"
 #include "sim/run.h"
+#include "sim/run_setup.h"
 #include "sim/spare_list.h"
+#include "sim/trace_tap.h"
+#include "sim/views.h"
 
 namespace tfyarn::sim {
 
-class SimHost : private ClusterView,
-                private WorldView,
+class SimHost : private FaultCarrier,
                 private Driver<fakes::ResourceManager>,
                 private Driver<fakes::NodeManager>,
                 private Driver<client::JobClient>,
@@ -52,7 +48,7 @@ class SimHost : private ClusterView,
                 private Driver<agent::TaskAgent> {
  public:
   SimHost(const config::Scenario& scenario, const RunOptions& options);
-  ~SimHost() override;
+  ~SimHost();
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
@@ -64,17 +60,6 @@ class SimHost : private ClusterView,
   /// RunOptions::future.
   void DrawAnew(std::uint64_t seed);
   bool RunNext();
-  /// Makes the record, shows it to all observers, and returns it for its contents.
-  template <class OneFact>
-  trace::TraceRecord& Trace(OneFact fact) {
-    record_.at = kernel_.now();
-    // In place: a Fact of its own would move the whole of it twice more.
-    record_.fact.template emplace<OneFact>(std::move(fact));
-    return TakeRecord();
-  }
-  trace::TraceRecord& TakeRecord();
-  [[nodiscard]] std::uint64_t SeedFor(std::string_view what, std::uint64_t entity) const;
-  [[nodiscard]] WallTime WallNow() const;
   RunOutcome Finish(trace::StopReason reason);
   void ScanInvariants();
   void SettleWorkloads();
@@ -134,8 +119,6 @@ class SimHost : private ClusterView,
   void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
                              const std::string& diagnostics);
   void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
-  /// Empty: the job is over and forgotten.
-  [[nodiscard]] std::string_view NameOf(trace::JobIndex job) const;
   /// What message faults do to a message from or to this actor. `name()` gives the message's name;
   /// it is not asked while there are no message faults, as in most runs.
   template <class Name>
@@ -156,7 +139,6 @@ class SimHost : private ClusterView,
   void Vouch(ClientActor& /*client*/, bool /*vouched*/, Instant /*last*/) override {}
   void HandleClient(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
-  void JobStateSeen(const JobRecord& job, JobState state);
   void JobEndSeen(JobRecord& job);
   void CheckLeaks(trace::JobIndex job);
   /// How long what takes so long takes with the faults of HDFS in force.
@@ -183,8 +165,6 @@ class SimHost : private ClusterView,
   void AmSendsToAgent(AmActor& am, SendToAgent send);
   void AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said);
   void AppendNext(AmActor& am);
-  /// HDFS has these bytes of its journal, whether or not it lives to hear of it.
-  void JournalStored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
   void AppendAnswered(std::uint32_t am, JournalSeq seq, const hdfs::HdfsResponse& response);
   void ReadJournalFor(AmActor& am);
   void PublishAmAddress(std::uint32_t id, const PublishAddress& publish);
@@ -231,8 +211,7 @@ class SimHost : private ClusterView,
   [[nodiscard]] hdfs::HdfsError HdfsErrorOfDamage() const;
 
   // ---- sim_host_faults*.cc
-  void ScheduleFaults();
-  void ApplyFault(const FaultOrder& order);
+  void Carry(const FaultOrder& order) override;
   void Cover(const FaultOrder& order);
   void CarryOut(const FaultOrder& order);
   [[nodiscard]] std::vector<trace::FaultWithoutEffect> FaultsWithoutEffect() const;
@@ -297,36 +276,21 @@ class SimHost : private ClusterView,
   [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order) const;
   void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
 
-  // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers
-  // compare)
-  [[nodiscard]] const std::vector<PlanNode>& nodes() const override { return plan_nodes_; }
-  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job,
-                                                       const TaskId& task) const override;
-  [[nodiscard]] std::vector<TaskId> TasksOfJob(std::string_view job) const override;
-  [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view job) const override;
-  [[nodiscard]] bool HasClient(std::string_view job) const override;
-  [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override;
-  [[nodiscard]] std::vector<HeldContainer> RmContainers() const override;
-  [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override;
-  [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex job) const override;
-
-  const config::Scenario& scenario_;
-  RunOptions options_;
-  const Doubles& doubles_;
-  std::uint64_t seed_;
-  Instant horizon_;
-
+  RunSetup setup_;
   Kernel kernel_;
   Saboteur saboteur_;
   const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
-  std::optional<TallyBook> tally_;
   MessageFaults message_faults_;
   Links links_;
   Cluster cluster_;
-  std::vector<PlanNode> plan_nodes_;
+  PlanView plan_view_;
+  FaultSchedule fault_schedule_;
+  FaultMarks marks_;
+  TraceTap trace_;
   fakes::NameNode name_node_;
   std::shared_ptr<const fakes::TokenBook> tokens_;
   RmActor rm_actor_;
+  CheckersView checkers_view_;
   std::optional<fakes::RmStateStore> rm_store_;
   /// Granted by the RM and not freed, as the trace has it; outlives an RM.
   boost::unordered_flat_set<ContainerId> granted_;
@@ -345,17 +309,8 @@ class SimHost : private ClusterView,
   std::uint64_t jobs_alive_ = 0;
 
   Arrivals arrivals_;
-  std::optional<FaultPlan> faults_;
-  Instant faults_scheduled_ = kNever;
-  std::vector<bool> fault_began_;    ///< By fault.
-  std::vector<bool> fault_present_;  ///< By fault: what it names was there once.
-  std::vector<bool> fault_struck_;   ///< By fault: it reached something of that.
   /// Those that reach nothing as yet, by fault and instance.
   std::map<std::uint64_t, FaultOrder> dormant_faults_;
-  Checkers checkers_;
-  trace::Digest digest_;
-  trace::ResultBuilder result_;
-  OnlineExpectations expectations_;
   /// Another program has the port of a task's next processes.
   struct StolenPort {
     std::int32_t starts = 0;     ///< Of so many of them.
@@ -376,7 +331,6 @@ class SimHost : private ClusterView,
   std::int32_t hdfs_safe_modes_ = 0;
   std::map<std::uint64_t, std::int32_t> hdfs_slowed_by_;  ///< Permille.
   std::map<std::uint64_t, std::int64_t> hdfs_quotas_;
-  trace::TraceRecord record_;
 };
 
 }  // namespace tfyarn::sim

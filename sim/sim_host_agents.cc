@@ -22,7 +22,7 @@ void SimHost::StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& l
   const auto entity = (static_cast<std::uint64_t>(attempt.application.id) << 48) ^
                       (static_cast<std::uint64_t>(attempt.attempt) << 40) ^
                       static_cast<std::uint64_t>(container.id);
-  agent.machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", entity));
+  agent.machine = std::make_unique<agent::TaskAgent>(job.spec, setup_.SeedFor("agent", entity));
   agent.awaits_answers = false;
   agent.beat.period = job.spec->heartbeat.every;
   const Place am_place = job.am == nullptr ? kRmPlace : job.am->place;
@@ -38,24 +38,24 @@ void SimHost::StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& l
 }
 
 void SimHost::Hears(AgentActor& agent, const AgentEvent& event) {
-  if (options_.coverage != nullptr)
-    options_.coverage->AgentHears(kernel_.now(), agent.machine->snapshot(), event);
+  if (setup_.options.coverage != nullptr)
+    setup_.options.coverage->AgentHears(kernel_.now(), agent.machine->snapshot(), event);
 }
 
 void SimHost::Heard(AgentActor& agent, AgentEvent&& event) {
-  Trace(trace::AgentTold{
+  trace_.Tell(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
 }
 
 void SimHost::Carry(AgentActor& agent, AgentAction& action) {
-  trace::TraceRecord& record = Trace(trace::AgentOrdered{
+  trace::TraceRecord& record = trace_.Tell(trace::AgentOrdered{
       .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
   AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
   Obey(agent, order);
 }
 
 Party SimHost::PartyOf(const AgentActor& agent) const {
-  return {.job = NameOf(agent.job), .task = agent.fence.task, .place = agent.place};
+  return {.job = cluster_.NameOf(agent.job), .task = agent.fence.task, .place = agent.place};
 }
 
 bool SimHost::HasQuietLink(const AgentActor& agent) const {
@@ -225,7 +225,7 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
   const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;
   if (port_taken) {
     --stolen->second.starts;
-    for (const std::uint32_t fault : stolen->second.by) fault_struck_[fault] = true;
+    for (const std::uint32_t fault : stolen->second.by) marks_.struck[fault] = true;
   }
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
   job->workload->Spawned(kernel_.now(),
@@ -254,15 +254,15 @@ void SimHost::HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& output
                                             .stderr_tail = exits.stderr_tail});
       },
       [&](PhaseChanged& changed) {
-        Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = changed.phase});
+        trace_.Tell(trace::TrainingPhaseChanged{.job = job.index, .phase = changed.phase});
       },
-      [&](WorkIsLost& lost) { Trace(trace::WorkLost{.job = job.index, .work = lost.work}); },
+      [&](WorkIsLost& lost) { trace_.Tell(trace::WorkLost{.job = job.index, .work = lost.work}); },
       [&](Accounted& accounted) {
-        Trace(trace::TrainingAccounted{.job = job.index,
-                                       .useful = accounted.gpu.useful,
-                                       .checkpoint = accounted.gpu.checkpoint,
-                                       .lost = accounted.gpu.lost,
-                                       .restore = accounted.gpu.restore});
+        trace_.Tell(trace::TrainingAccounted{.job = job.index,
+                                             .useful = accounted.gpu.useful,
+                                             .checkpoint = accounted.gpu.checkpoint,
+                                             .lost = accounted.gpu.lost,
+                                             .restore = accounted.gpu.restore});
       },
       [&](ProgressIsSeen& seen) { tell(seen.container, ProgressSeen{.attempt = seen.attempt}); },
       [&](SignsAreSeen& signs) {
@@ -276,7 +276,7 @@ void SimHost::HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& output
       },
       [&](FileIsWritten& file) {
         static_cast<void>(name_node_.Call(
-            WallNow(), hdfs::CreateRequest{.path = file.path, .bytes = "", .size = 1}));
+            WallAt(kernel_.now()), hdfs::CreateRequest{.path = file.path, .bytes = "", .size = 1}));
       }};
   for (WorkloadOutput& output : outputs) std::visit(handle, output);
   ScheduleWorkload(job);

@@ -46,13 +46,13 @@ void SimHost::StartAm(JobRecord& job, std::int32_t node, const ContainerId& cont
   am::AmOptions options;
   options.staging_directory = am.staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
-  options.container_expiry = scenario_.yarn.container_expiry;
+  options.container_expiry = setup_.scenario.yarn.container_expiry;
   options.cluster_timestamps_from = kWallStart;
   options.surveyed = job.surveyed;
   am.machine = std::make_unique<am::ApplicationMaster>(
-      doubles_.am_spec ? doubles_.am_spec(job.spec) : job.spec, std::move(options),
-      SeedFor("am", (std::uint64_t{job.index.value} << 8) +
-                        static_cast<std::uint64_t>(am.attempt.attempt)));
+      setup_.doubles.am_spec ? setup_.doubles.am_spec(job.spec) : job.spec, std::move(options),
+      setup_.SeedFor("am", (std::uint64_t{job.index.value} << 8) +
+                               static_cast<std::uint64_t>(am.attempt.attempt)));
   am.beat.period = kAllocatePeriod;
   am.beat.round_trip = cluster_.network.PollRoundTrip(node, kRmPlace, am.id);
   cluster_.containers.at(container).am = &am;
@@ -63,37 +63,38 @@ void SimHost::StartAm(JobRecord& job, std::int32_t node, const ContainerId& cont
                     .container = container,
                     .address = {.host = cluster_.nodes[node].id.host, .port = kAmPort},
                     .wall = std::chrono::time_point_cast<WallTime::duration>(
-                        WallNow() + cluster_.nodes[node].clock_offset),
+                        WallAt(kernel_.now()) + cluster_.nodes[node].clock_offset),
                     .nodes = job.facts.nodes,
                     .queue_maximum = job.facts.queue_maximum,
                     .maximum_container = job.facts.maximum_container});
 }
 
 void SimHost::Hears(AmActor& am, const AmEvent& event) {
-  if (options_.coverage != nullptr)
-    options_.coverage->AmHears(kernel_.now(), am.job, am.machine->snapshot().state,
-                               am.attempt.attempt, event);
+  if (setup_.options.coverage != nullptr)
+    setup_.options.coverage->AmHears(kernel_.now(), am.job, am.machine->snapshot().state,
+                                     am.attempt.attempt, event);
 }
 
 void SimHost::Heard(AmActor& am, AmEvent&& event) {
-  Trace(trace::AmTold{.job = am.job,
-                      .am_attempt = am.attempt.attempt,
-                      .event = std::move(event),
-                      .resubmission = am.resubmission});
+  trace_.Tell(trace::AmTold{.job = am.job,
+                            .am_attempt = am.attempt.attempt,
+                            .event = std::move(event),
+                            .resubmission = am.resubmission});
 }
 
 void SimHost::Carry(AmActor& am, AmAction& action) {
-  if (options_.coverage != nullptr) options_.coverage->AmOrders(kernel_.now(), am.job, action);
-  trace::TraceRecord& record = Trace(trace::AmOrdered{.job = am.job,
-                                                      .am_attempt = am.attempt.attempt,
-                                                      .action = std::move(action),
-                                                      .resubmission = am.resubmission});
+  if (setup_.options.coverage != nullptr)
+    setup_.options.coverage->AmOrders(kernel_.now(), am.job, action);
+  trace::TraceRecord& record = trace_.Tell(trace::AmOrdered{.job = am.job,
+                                                            .am_attempt = am.attempt.attempt,
+                                                            .action = std::move(action),
+                                                            .resubmission = am.resubmission});
   AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
   Obey(am, order);
 }
 
 Party SimHost::PartyOf(const AmActor& am) const {
-  return {.job = NameOf(am.job), .task = {}, .place = am.place};
+  return {.job = cluster_.NameOf(am.job), .task = {}, .place = am.place};
 }
 
 bool SimHost::HasQuietLink(const AmActor& am) const {
@@ -167,7 +168,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                  [&](JobStateChanged& changed) {
                    am.state = changed.state;
                    if (const JobRecord* job = cluster_.JobAt(am.job))
-                     JobStateSeen(*job, changed.state);
+                     fault_schedule_.JobStateSeen(job->name, changed.state);
                  }},
       action);
 }
@@ -346,7 +347,8 @@ void SimHost::AppendNext(AmActor& am) {
   if (torn) request.bytes.resize(request.bytes.size() / 2);
   const auto stored = [this, job = am.job, application = am.attempt.application,
                        bytes = request.bytes](const hdfs::HdfsResponse& response) {
-    if (!std::holds_alternative<hdfs::HdfsError>(response)) JournalStored(job, application, bytes);
+    if (!std::holds_alternative<hdfs::HdfsError>(response))
+      trace_.JournalStored(job, application, bytes);
   };
   const auto answer = [this, id = am.id, seq = append.seq](const hdfs::HdfsResponse& response) {
     AppendAnswered(id, seq, response);
@@ -363,12 +365,6 @@ void SimHost::AppendNext(AmActor& am) {
     answer(response);
   });
   damage_ = nullptr;
-}
-
-void SimHost::JournalStored(trace::JobIndex job, const ApplicationId& application,
-                            std::string_view bytes) {
-  checkers_.JournalStored(job, application, bytes);
-  if (tally_) tally_->Stored(job, application, bytes);
 }
 
 void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {

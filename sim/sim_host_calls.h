@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/sim_host.h"
+#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 
@@ -74,7 +75,7 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
     answer(std::move(response));
   };
   // A fault may make the answers to several calls come at one instant.
-  if (terms.turn && !scenario_.faults.empty())
+  if (terms.turn && !setup_.scenario.faults.empty())
     return kernel_.InOrderAtTurnOf(*terms.turn, kernel_.now() + terms.back, std::move(deliver));
   if (terms.turn)
     return kernel_.AtTurnOf(*terms.turn, kernel_.now() + terms.back, std::move(deliver));
@@ -148,9 +149,9 @@ void SimHost::SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token,
 template <class Answer>
 void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request,
                            Answer answer) {
-  Duration time = hdfs_delays_.DrawDuration(scenario_.hdfs.latency);
+  Duration time = hdfs_delays_.DrawDuration(setup_.scenario.hdfs.latency);
   if (const auto* create = std::get_if<hdfs::CreateRequest>(&request)) {
-    time += fakes::TransferTime(create->size, scenario_.hdfs.bandwidth_bps);
+    time += fakes::TransferTime(create->size, setup_.scenario.hdfs.bandwidth_bps);
   }
   time = SlowedByHdfs(time);
   if (Damaged(Damage::kFails)) {
@@ -159,8 +160,9 @@ void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest r
     });
   }
   if (Damaged(Damage::kUnanswered))
-    kernel_.After(time,
-                  [this, request] { static_cast<void>(name_node_.Call(WallNow(), request)); });
+    kernel_.After(time, [this, request] {
+      static_cast<void>(name_node_.Call(WallAt(kernel_.now()), request));
+    });
   if (damage_ != nullptr || !cluster_.network.Reachable(from, kHdfsPlace) ||
       !cluster_.network.Reachable(kHdfsPlace, from) ||
       cluster_.network.Lost(from, kHdfsPlace, sender)) {
@@ -169,7 +171,7 @@ void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest r
     });
   }
   kernel_.After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {
-    answer(name_node_.Call(WallNow(), request));
+    answer(name_node_.Call(WallAt(kernel_.now()), request));
   });
 }
 

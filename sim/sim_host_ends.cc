@@ -10,7 +10,7 @@ void SimHost::EndContainer(const ContainerId& id) {
   const ContainerRecord ends = cluster_.containers.at(id);
   if (ends.am != nullptr) EndAm(*ends.am);
   if (ends.agent != nullptr) EndAgent(*ends.agent);
-  Trace(trace::ContainerGone{.container = id});
+  trace_.Tell(trace::ContainerGone{.container = id});
   cluster_.containers.erase(id);
 }
 

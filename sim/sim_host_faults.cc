@@ -1,26 +1,12 @@
 // SimHost and faults: they are told and carried out as the plan orders. When and whom they strike
 // is the plan's (fault_plan.h); what users may write is config/fault_kinds.h; what each kind does
 // is in sim/faults.
-#include <algorithm>
-
 #include "sim/coverage.h"
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
 
-void SimHost::ScheduleFaults() {
-  const std::optional<Instant> due = faults_->next_deadline();
-  if (!due || faults_scheduled_ <= *due || *due > horizon_) return;
-  faults_scheduled_ = std::max(*due, kernel_.now());
-  kernel_.At(faults_scheduled_, [this, at = faults_scheduled_] {
-    if (faults_scheduled_ != at) return;
-    faults_scheduled_ = kNever;
-    for (const FaultOrder& order : faults_->Fire(kernel_.now())) ApplyFault(order);
-    ScheduleFaults();
-  });
-}
-
-void SimHost::ApplyFault(const FaultOrder& order) {
+void SimHost::Carry(const FaultOrder& order) {
   NoteReach(order);
   CarryOut(order);
   NoteReachOfDormant();
@@ -29,7 +15,7 @@ void SimHost::ApplyFault(const FaultOrder& order) {
 /// RunOptions::coverage hears of it.
 void SimHost::Cover(const FaultOrder& order) {
   const std::uint64_t instance = (std::uint64_t{order.fault} << 32) | order.instance;
-  if (!order.begins) return options_.coverage->FaultEnds(instance);
+  if (!order.begins) return setup_.options.coverage->FaultEnds(instance);
   if (StrikesNobody(order)) return;
   std::vector<std::optional<Coverage::MetAm>> met;
   const auto meet = [&](const JobRecord& job) {
@@ -42,18 +28,19 @@ void SimHost::Cover(const FaultOrder& order) {
   if (met.empty()) {
     for (const auto& [index, job] : cluster_.jobs) meet(*job);
   }
-  options_.coverage->FaultStrikes(kernel_.now(), order.kind->name, instance, order.lasts, met);
+  setup_.options.coverage->FaultStrikes(kernel_.now(), order.kind->name, instance, order.lasts,
+                                        met);
 }
 
 void SimHost::CarryOut(const FaultOrder& order) {
-  if (options_.coverage != nullptr) Cover(order);
+  if (setup_.options.coverage != nullptr) Cover(order);
   if (order.begins) {
-    Trace(trace::FaultBegan{.fault = order.fault,
-                            .instance = order.instance,
-                            .kind = order.kind->name,
-                            .target = DescribeStruck(order, *this)});
+    trace_.Tell(trace::FaultBegan{.fault = order.fault,
+                                  .instance = order.instance,
+                                  .kind = order.kind->name,
+                                  .target = DescribeStruck(order, plan_view_)});
   } else {
-    Trace(trace::FaultEnded{.fault = order.fault, .instance = order.instance});
+    trace_.Tell(trace::FaultEnded{.fault = order.fault, .instance = order.instance});
   }
   switch (order.kind->id) {
 #define TF_STRIKES(Name) \

@@ -27,17 +27,17 @@ const char* NothingCame(config::FaultTrap trap) {
 }  // namespace
 
 std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
-  std::vector<bool> struck = fault_struck_;
+  std::vector<bool> struck = marks_.struck;
   for (const std::uint64_t key : message_faults_.struck()) struck[key >> 32] = true;
   std::vector<trace::FaultWithoutEffect> idle;
-  for (std::uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+  for (std::uint32_t i = 0; i < setup_.scenario.faults.size(); ++i) {
     if (struck[i]) continue;
-    const config::FaultSpec& fault = scenario_.faults[i];
+    const config::FaultSpec& fault = setup_.scenario.faults[i];
     const config::FaultKind* kind = config::FindFaultKind(fault.kind);
     TF_CHECK(kind != nullptr);
-    const bool trap = fault_present_[i] && kind->trap != config::FaultTrap::kNone;
+    const bool trap = marks_.present[i] && kind->trap != config::FaultTrap::kNone;
     const char* why = trap                  ? NothingCame(kind->trap)
-                      : fault_began_[i]     ? "what it names was not there"
+                      : marks_.began[i]     ? "what it names was not there"
                       : fault.when.moment() ? "what it waits for did not come"
                                             : "the run ended before it";
     idle.push_back({.index = i, .kind = fault.kind, .why = why});
@@ -50,11 +50,11 @@ void SimHost::NoteReach(const FaultOrder& order) {
     dormant_faults_.erase(KeyOf(order));
     return;
   }
-  fault_began_[order.fault] = true;
+  marks_.began[order.fault] = true;
   if (StrikesNobody(order)) return;
-  fault_present_[order.fault] = true;
+  marks_.present[order.fault] = true;
   if (Reaches(order, false)) {
-    fault_struck_[order.fault] = true;
+    marks_.struck[order.fault] = true;
   } else {
     dormant_faults_.emplace(KeyOf(order), order);
   }
@@ -64,7 +64,7 @@ void SimHost::NoteReach(const FaultOrder& order) {
 void SimHost::NoteReachOfDormant() {
   std::erase_if(dormant_faults_, [this](const auto& entry) {
     const bool reaches = Reaches(entry.second, true);
-    if (reaches) fault_struck_[entry.second.fault] = true;
+    if (reaches) marks_.struck[entry.second.fault] = true;
     return reaches;
   });
 }

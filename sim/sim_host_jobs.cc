@@ -31,7 +31,7 @@ bool IsPolling(client::ClientState state) {
 
 void SimHost::SubmitNextArrival() {
   const std::optional<Instant> next = arrivals_.next();
-  if (!next || *next > horizon_) return;
+  if (!next || *next > setup_.horizon) return;
   kernel_.At(std::max(*next, kernel_.now()), [this] {
     CreateJob(arrivals_.Take());
     SubmitNextArrival();
@@ -47,7 +47,7 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   job.spec = std::shared_ptr<const JobSpec>(job.config, &job.config->spec);
   job.name = job.spec->name;
   job.staging_directory = fmt::format("/user/{}/.tfyarn", job.spec->user);
-  job.workload = std::make_unique<JobWorkload>(job.config, index, seed_,
+  job.workload = std::make_unique<JobWorkload>(job.config, index, setup_.seed,
                                                /*detailed=*/arrivals_.total() <= kMaxDetailedJobs);
   cluster_.jobs.emplace(index.value, std::move(owned));
   cluster_.job_by_name[job.name] = index.value;
@@ -55,33 +55,33 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
 
   std::int64_t gpus = 0;
   for (const TaskTypeSpec& task : job.spec->tasks) gpus += task.resource.gpus * task.instances;
-  checkers_.JobSubmitted(index, job.spec);
-  Trace(trace::JobCreated{.job = index,
-                          .name = job.name,
-                          .queue = job.spec->queue,
-                          .tasks = job.spec->task_count(),
-                          .gpus = gpus});
+  trace_.checkers().JobSubmitted(index, job.spec);
+  trace_.Tell(trace::JobCreated{.job = index,
+                                .name = job.name,
+                                .queue = job.spec->queue,
+                                .tasks = job.spec->task_count(),
+                                .gpus = gpus});
 
   ClientActor& client = cluster_.clients.Add(links_, *this, kClientPlace);
   client::ClientOptions options;
   options.am_start = kAmStart;
   client.machine =
-      std::make_unique<client::JobClient>(job.spec, options, SeedFor("client", index.value));
+      std::make_unique<client::JobClient>(job.spec, options, setup_.SeedFor("client", index.value));
   client.job = index;
   client.beat.period = options.poll;
   client.beat.round_trip = cluster_.network.PollRoundTrip(kClientPlace, kRmPlace, client.id);
   job.client = &client;
-  JobStateSeen(job, JobState::kSubmitted);
+  fault_schedule_.JobStateSeen(job.name, JobState::kSubmitted);
   client.Step(SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
 }
 
 void SimHost::Heard(ClientActor& client, ClientEvent&& event) {
-  Trace(trace::ClientTold{.job = client.job, .event = std::move(event)});
+  trace_.Tell(trace::ClientTold{.job = client.job, .event = std::move(event)});
 }
 
 void SimHost::Carry(ClientActor& client, ClientAction& action) {
   trace::TraceRecord& record =
-      Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
+      trace_.Tell(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
   ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
   Obey(client, order);
 }
@@ -97,7 +97,7 @@ void SimHost::Stepped(ClientActor& client) {
 }
 
 Party SimHost::PartyOf(const ClientActor& client) const {
-  return {.job = NameOf(client.job), .task = {}, .place = client.place};
+  return {.job = cluster_.NameOf(client.job), .task = {}, .place = client.place};
 }
 
 bool SimHost::HasQuietLink(const ClientActor& client) const {
@@ -134,7 +134,7 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
                  },
                  [&](ClusterFacts& facts) {
                    job.facts = std::move(facts);
-                   job.surveyed = WallNow();
+                   job.surveyed = WallAt(kernel_.now());
                  },
                  [&](ExitClient&) {
                    client.alive = false;
@@ -179,12 +179,6 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
 
 // ---------------------------------------------------------------- what jobs come to
 
-void SimHost::JobStateSeen(const JobRecord& job, JobState state) {
-  if (!faults_->Watches(job.name)) return;
-  faults_->OnJobState(kernel_.now(), job.name, state);
-  ScheduleFaults();
-}
-
 void SimHost::JobEndSeen(JobRecord& job) {
   if (job.ended) return;
   job.ended = true;
@@ -192,7 +186,7 @@ void SimHost::JobEndSeen(JobRecord& job) {
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
   job.workload->Settle(kernel_.now(), *outputs);
   HandleWorkload(job, *outputs);
-  JobStateSeen(job, JobState::kFinished);
+  fault_schedule_.JobStateSeen(job.name, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then; and what
   // the ResourceManager answers its node, the node may ask for again.
   kernel_.After(kLeakCheck + cluster_.network.LongestBadLuck(kRpcTimeout) +
@@ -215,8 +209,9 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
     if (leaked == 0 && cluster_.ReachableFromMasters(job, agent->place)) ++leaked;
   }
   if (leaked > 0)
-    Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
-  checkers_.JobSettled(kernel_.now(), index, *this);
+    trace_.Tell(
+        trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
+  trace_.checkers().JobSettled(kernel_.now(), index, checkers_view_);
   for (const ApplicationId& application : job.applications)
     cluster_.job_of_application.erase(application);
   const auto named = cluster_.job_by_name.find(job.name);

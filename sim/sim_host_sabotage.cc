@@ -13,11 +13,11 @@ namespace tfyarn::sim {
 /// To checkers it is a fault like those of the scenario, behind them in number.
 void SimHost::TellOfDamage(EffectActor actor, const AnyActor& by, const Sabotage& damage) {
   const auto fault =
-      static_cast<std::uint32_t>(scenario_.faults.size()) + saboteur_.IndexOf(damage);
+      static_cast<std::uint32_t>(setup_.scenario.faults.size()) + saboteur_.IndexOf(damage);
   const bool dies = damage.damage == Damage::kDies || damage.damage == Damage::kDiesBefore;
   const bool am = actor == EffectActor::kAm;
   const std::string_view job = by.party().job;
-  Trace(trace::FaultBegan{
+  trace_.Tell(trace::FaultBegan{
       .fault = fault,
       .instance = 0,
       .kind = !dies ? "sabotage"
@@ -25,7 +25,7 @@ void SimHost::TellOfDamage(EffectActor actor, const AnyActor& by, const Sabotage
                     : config::KindWith(config::FaultId::kContainerLost).name,
       .target = am && !job.empty() && dies ? "am of " + std::string(job) : ToString(damage)});
   kernel_.After(dies ? Duration::zero() : kRpcTimeout,
-                [this, fault] { Trace(trace::FaultEnded{.fault = fault, .instance = 0}); });
+                [this, fault] { trace_.Tell(trace::FaultEnded{.fault = fault, .instance = 0}); });
 }
 
 void SimHost::KillProcess(AmActor& am) {

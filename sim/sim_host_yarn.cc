@@ -44,9 +44,9 @@ void SimHost::Carry(RmActor&, fakes::RmAction& action) {
                  [&](fakes::ApplicationEnded& ended) {
                    JobRecord* job = cluster_.JobOf(ended.application);
                    if (job == nullptr) return;
-                   Trace(trace::ApplicationEnded{.job = job->index,
-                                                 .application = ended.application,
-                                                 .final_status = ended.final_status});
+                   trace_.Tell(trace::ApplicationEnded{.job = job->index,
+                                                       .application = ended.application,
+                                                       .final_status = ended.final_status});
                    // With its client gone only the RM says that the job is over.
                    if (job->client == nullptr) JobEndSeen(*job);
                  }},
@@ -57,11 +57,11 @@ void SimHost::TraceGranted(fakes::Granted&& granted) {
   // A restarted RM recovers what its predecessor granted: nothing new for the trace.
   if (!granted_.insert(granted.container).second) return;
   const JobRecord* job = cluster_.JobOf(granted.container.application_attempt.application);
-  Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                                .container = granted.container,
-                                .node = std::move(granted.node),
-                                .resource = std::move(granted.resource),
-                                .am = granted.am});
+  trace_.Tell(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                                      .container = granted.container,
+                                      .node = std::move(granted.node),
+                                      .resource = std::move(granted.resource),
+                                      .am = granted.am});
 }
 
 void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
@@ -71,9 +71,9 @@ void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status)
     links_.Update(*agent);
   }
   const JobRecord* job = cluster_.JobOf(container.application_attempt.application);
-  Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                              .container = container,
-                              .exit_status = exit_status});
+  trace_.Tell(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                                    .container = container,
+                                    .exit_status = exit_status});
 }
 
 void SimHost::RmCallsNm(fakes::RmCallNm call) {
@@ -110,11 +110,13 @@ Party SimHost::PartyOf(const RmActor& rm) const {
 
 void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
   NmActor& nm = cluster_.nms.Add(links_, *this, node);
-  const fakes::NmOptions options = NmOptionsOf(scenario_.yarn, cluster_.nodes[node], seed_, node);
-  nm.machine = state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
-                                                            SeedFor("nm", nm.id))
-                     : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", nm.id));
-  nm.beat.period = scenario_.yarn.nm_heartbeat;
+  const fakes::NmOptions options =
+      NmOptionsOf(setup_.scenario.yarn, cluster_.nodes[node], setup_.seed, node);
+  nm.machine =
+      state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
+                                                   setup_.SeedFor("nm", nm.id))
+            : std::make_unique<fakes::NodeManager>(options, tokens_, setup_.SeedFor("nm", nm.id));
+  nm.beat.period = setup_.scenario.yarn.nm_heartbeat;
   nm.beat.round_trip = cluster_.network.PollRoundTrip(node, kRmPlace, nm.id);
   cluster_.nm_of_node[static_cast<std::size_t>(node)] = &nm;
   nm.Step(fakes::NmStarted{});
@@ -191,12 +193,12 @@ void SimHost::Carry(NmActor& nm, fakes::NmAction& action) {
 }
 
 void SimHost::ContainerIsDone(const NmActor& nm, const ContainerId& container) {
-  Trace(trace::ContainerGone{.container = container});
+  trace_.Tell(trace::ContainerGone{.container = container});
   cluster_.containers.erase(container);
   // No RM has it in its books: what was allocated before a restart ends with it. One that its
   // node had not claimed in time ends unheard.
   if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || kernel_.now() >= claims_end_))
-    kernel_.After(scenario_.yarn.nm_heartbeat,
+    kernel_.After(setup_.scenario.yarn.nm_heartbeat,
                   [this, place = nm.place] { ForgetUnclaimedOn(place); });
 }
 
@@ -232,7 +234,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
 
 void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   const ContainerId container = order.container;
-  Trace(trace::ContainerLocalizing{.container = container});
+  trace_.Tell(trace::ContainerLocalizing{.container = container});
   const JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   cluster_.containers[container] = {.node = nm.place,
                                     .job = job == nullptr ? trace::JobIndex{} : job->index};
@@ -252,7 +254,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   Duration time = LocalizationTime(nm.place, container.application_attempt.application);
   time += SlowedByHdfs(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
-                                           scenario_.hdfs.bandwidth_bps));
+                                           setup_.scenario.hdfs.bandwidth_bps));
   time = time / 1000 * cluster_.nodes[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
   if (failure.empty()) failure = FailureByDisks(nm.place);
@@ -273,7 +275,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
 // Source: LocalResourcesTrackerImpl.java: who asks for a resource that is being fetched waits for
 // it, who asks later has it.
 Duration SimHost::LocalizationTime(Place node, const ApplicationId& application) {
-  const config::YarnSpec& yarn = scenario_.yarn;
+  const config::YarnSpec& yarn = setup_.scenario.yarn;
   JobRecord* job = cluster_.JobOf(application);
   if (!yarn.localize_again || job == nullptr) return launch_delays_.DrawDuration(yarn.localize);
   const auto [common, first] = job->localized.try_emplace({application, node});
@@ -289,7 +291,7 @@ Duration SimHost::LocalizationTime(Place node, const ApplicationId& application)
 std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
   for (const auto& [name, resource] : context.local_resources) {
     const hdfs::HdfsResponse status =
-        name_node_.Call(WallNow(), hdfs::GetFileStatusRequest{.path = resource.path});
+        name_node_.Call(WallAt(kernel_.now()), hdfs::GetFileStatusRequest{.path = resource.path});
     if (const auto* error = std::get_if<hdfs::HdfsError>(&status)) {
       return fmt::format("localization of {} failed: {}", resource.path, error->message);
     }
@@ -298,7 +300,7 @@ std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
 }
 
 void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
-  const config::YarnSpec& yarn = scenario_.yarn;
+  const config::YarnSpec& yarn = setup_.scenario.yarn;
   const bool am = LaunchRole(order.context.environment) == "am";
   const Duration delay =
       launch_delays_.DrawDuration(am ? yarn.am_launch.value_or(yarn.launch) : yarn.launch);
@@ -316,7 +318,7 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
                                 .container = container, .exit_status = 1, .diagnostics = failure});
     }
     TellNmOf(node, fakes::ProcessStarted{.container = container});
-    Trace(trace::ContainerLaunched{.container = container});
+    trace_.Tell(trace::ContainerLaunched{.container = container});
     StartContainerProcess(node, container, context);
   });
 }

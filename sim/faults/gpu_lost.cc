@@ -19,11 +19,11 @@ void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
     std::int64_t taken = 0;
     for (const auto& [key, gpus] : info.gpus_taken_by) taken += gpus;
     info.now.gpus = std::max<std::int64_t>(0, info.capacity.gpus - taken);
-    Trace(trace::NodeDeclared{.node = info.id,
-                              .rack = info.rack,
-                              .partition = info.partition,
-                              .labels = info.labels,
-                              .capacity = info.now});
+    trace_.Tell(trace::NodeDeclared{.node = info.id,
+                                    .rack = info.rack,
+                                    .partition = info.partition,
+                                    .labels = info.labels,
+                                    .capacity = info.now});
     if (NmActor* nm = cluster_.NmOn(node)) nm->Step(fakes::CapacityChanged{.capacity = info.now});
     if (fails && order.begins) FailGpuProcessOn(node);
   }

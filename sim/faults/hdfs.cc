@@ -36,7 +36,7 @@ void SimHost::Strike<FaultId::kHdfsQuota>(const FaultOrder& order) {
   hdfs_quotas_.erase(KeyOf(order));
   if (order.begins)
     hdfs_quotas_[KeyOf(order)] = static_cast<std::int64_t>(NumberOf(order, "bytes", 0));
-  std::optional<std::int64_t> least = scenario_.hdfs.quota_bytes;
+  std::optional<std::int64_t> least = setup_.scenario.hdfs.quota_bytes;
   for (const auto& [key, bytes] : hdfs_quotas_) least = std::min(least.value_or(bytes), bytes);
   name_node_.SetQuota("/", least);
 }

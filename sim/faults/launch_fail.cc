@@ -44,7 +44,7 @@ std::string SimHost::LaunchFailure(std::int32_t node, bool localize) {
   if (always == 0 && next == 0) return {};
   if (always == 0) --next;
   for (const std::uint32_t fault : localize ? info.localize_failed_by : info.launch_failed_by)
-    fault_struck_[fault] = true;
+    marks_.struck[fault] = true;
   return localize ? fmt::format("localization failed on {}: no space left on device", info.id.host)
                   : fmt::format("container launch failed on {}: cannot run program", info.id.host);
 }

@@ -8,7 +8,7 @@ void SimHost::SwitchNodes(const FaultOrder& order) {
     if (order.begins) {
       if (cluster_.nodes[node].down++ == 0) CrashNode(node);
     } else if (--cluster_.nodes[node].down == 0) {
-      Trace(trace::NodePower{.node = cluster_.nodes[node].id, .up = true});
+      trace_.Tell(trace::NodePower{.node = cluster_.nodes[node].id, .up = true});
       if (cluster_.nodes[node].nm_down == 0) StartNm(node, std::nullopt);
     }
   }
@@ -25,7 +25,7 @@ void SimHost::Strike<FaultId::kNodeReboot>(const FaultOrder& order) {
 }
 
 void SimHost::CrashNode(std::int32_t node) {
-  Trace(trace::NodePower{.node = cluster_.nodes[node].id, .up = false});
+  trace_.Tell(trace::NodePower{.node = cluster_.nodes[node].id, .up = false});
   if (NmActor* nm = cluster_.NmOn(node)) EndNm(*nm);
   unreported_.erase(node);
   nm_states_.erase(node);

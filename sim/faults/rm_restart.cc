@@ -29,9 +29,9 @@ void SimHost::ReplaceRm(const FaultOrder& order) {
     SetAllocatedAside();
     rm_actor_.machine.reset();
   } else if (--rm_downs_ == 0) {
-    rm_actor_.machine =
-        std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, cluster_.nodes), *rm_store_,
-                                                 SeedFor("rm", KeyOf(order) + 1), kernel_.now());
+    rm_actor_.machine = std::make_unique<fakes::ResourceManager>(
+        RmOptionsOf(setup_.scenario, cluster_.nodes), *rm_store_,
+        setup_.SeedFor("rm", KeyOf(order) + 1), kernel_.now());
     rm_store_.reset();
     for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) OrderDecommission(node);
     AwaitClaims();
@@ -47,7 +47,7 @@ void SimHost::ReplaceRm(const FaultOrder& order) {
 void SimHost::SetAllocatedAside() {
   for (const auto& [application, booked] : rm_actor_.machine->books().applications) {
     for (const auto& [id, container] : booked->containers) {
-      if (!scenario_.yarn.work_preserving_restart) {
+      if (!setup_.scenario.yarn.work_preserving_restart) {
         TraceFreed(id, container_exit::kAborted);
       } else {
         const auto node = static_cast<std::size_t>(container.node);
@@ -59,8 +59,8 @@ void SimHost::SetAllocatedAside() {
 }
 
 void SimHost::AwaitClaims() {
-  claims_end_ = kernel_.now() + scenario_.yarn.nm_expiry;
-  kernel_.After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
+  claims_end_ = kernel_.now() + setup_.scenario.yarn.nm_expiry;
+  kernel_.After(setup_.scenario.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
 }
 
 /// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still

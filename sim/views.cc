@@ -1,16 +1,20 @@
-// What SimHost shows of the world: to the fault plan, which picks targets, and to the checkers,
-// which compare books.
+#include "sim/views.h"
+
 #include <algorithm>
 
 #include "core/model/text.h"
-#include "sim/sim_host.h"
 
 namespace tfyarn::sim {
 
-// ---------------------------------------------------------------- ClusterView
+PlanView::PlanView(const Cluster& cluster) : cluster_(cluster) {
+  for (std::int32_t i = 0; i < cluster.nodes.size(); ++i) {
+    const NodeInfo& node = cluster.nodes[i];
+    nodes_.push_back({.name = node.id.host, .rack = node.rack, .labels = node.labels});
+  }
+}
 
-std::optional<std::int32_t> SimHost::NodeOfTask(std::string_view job_name,
-                                                const TaskId& task) const {
+std::optional<std::int32_t> PlanView::NodeOfTask(std::string_view job_name,
+                                                 const TaskId& task) const {
   const JobRecord* job = cluster_.JobNamed(job_name);
   if (job == nullptr) return std::nullopt;
   for (const AgentActor* agent : job->agents) {
@@ -19,7 +23,7 @@ std::optional<std::int32_t> SimHost::NodeOfTask(std::string_view job_name,
   return std::nullopt;
 }
 
-std::vector<TaskId> SimHost::TasksOfJob(std::string_view job_name) const {
+std::vector<TaskId> PlanView::TasksOfJob(std::string_view job_name) const {
   std::vector<TaskId> tasks;
   const JobRecord* job = cluster_.JobNamed(job_name);
   if (job == nullptr) return tasks;
@@ -29,20 +33,18 @@ std::vector<TaskId> SimHost::TasksOfJob(std::string_view job_name) const {
   return tasks;
 }
 
-std::optional<std::int32_t> SimHost::NodeOfAm(std::string_view job_name) const {
+std::optional<std::int32_t> PlanView::NodeOfAm(std::string_view job_name) const {
   const JobRecord* job = cluster_.JobNamed(job_name);
   if (job == nullptr || job->am == nullptr) return std::nullopt;
   return job->am->place;
 }
 
-bool SimHost::HasClient(std::string_view job_name) const {
+bool PlanView::HasClient(std::string_view job_name) const {
   const JobRecord* job = cluster_.JobNamed(job_name);
   return job != nullptr && job->client != nullptr;
 }
 
-// ---------------------------------------------------------------- WorldView
-
-std::vector<LiveProcess> SimHost::LiveProcesses() const {
+std::vector<LiveProcess> CheckersView::LiveProcesses() const {
   std::vector<LiveProcess> live;
   for (const auto& [index, job] : cluster_.jobs) {
     for (const RunningProcess& process : job->workload->running()) {
@@ -59,10 +61,10 @@ std::vector<LiveProcess> SimHost::LiveProcesses() const {
   return live;
 }
 
-std::vector<HeldContainer> SimHost::RmContainers() const {
+std::vector<HeldContainer> CheckersView::RmContainers() const {
   std::vector<HeldContainer> held;
-  if (rm_actor_.machine == nullptr) return held;
-  const fakes::RmBooks& books = rm_actor_.machine->books();
+  if (rm_.machine == nullptr) return held;
+  const fakes::RmBooks& books = rm_.machine->books();
   for (const auto& [application, booked] : books.applications) {
     const auto job = cluster_.job_of_application.find(application);
     for (const auto& [id, container] : booked->containers) {
@@ -78,7 +80,7 @@ std::vector<HeldContainer> SimHost::RmContainers() const {
   return held;
 }
 
-std::vector<HeldContainer> SimHost::NodeContainers() const {
+std::vector<HeldContainer> CheckersView::NodeContainers() const {
   std::vector<HeldContainer> held;
   for (const auto& [id, container] : cluster_.containers) {
     if (container.am == nullptr && container.agent == nullptr) continue;
@@ -94,7 +96,7 @@ std::vector<HeldContainer> SimHost::NodeContainers() const {
   return held;
 }
 
-std::vector<std::string> SimHost::RemainsOf(trace::JobIndex index) const {
+std::vector<std::string> CheckersView::RemainsOf(trace::JobIndex index) const {
   std::vector<std::string> remains;
   const JobRecord* found = cluster_.JobAt(index);
   if (found == nullptr) return remains;
