@@ -24,20 +24,20 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       Driver<am::ApplicationMaster>(kernel_, links_, setup_),
       Driver<agent::TaskAgent>(kernel_, links_, setup_),
       setup_(scenario, options),
-      saboteur_(options.sabotage),
       // A beat that one of them aims at must be there to be met.
-      links_(kernel_, message_faults_, options.elide && saboteur_.idle()),
+      links_(kernel_, message_faults_, options.elide && options.sabotage.empty()),
       cluster_(scenario, options),
       plan_view_(cluster_),
       fault_schedule_(kernel_, setup_, plan_view_),
       marks_(scenario.faults.size()),
       trace_(kernel_, setup_, fault_schedule_),
-      name_node_(NameNodeOptionsOf(scenario.hdfs)),
+      sabotage_(kernel_, setup_, trace_),
+      hdfs_(kernel_, setup_, cluster_.network, sabotage_),
+      workloads_(kernel_, cluster_, trace_, hdfs_),
       rm_actor_(links_, *this, kRmPlace),
       checkers_view_(cluster_, rm_actor_),
       arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed),
-      launch_delays_(options.seed, "containers"),
-      hdfs_delays_(options.seed, "hdfs") {
+      launch_delays_(options.seed, "containers") {
   rm_actor_.machine = std::make_unique<fakes::ResourceManager>(
       RmOptionsOf(scenario, cluster_.nodes), setup_.SeedFor("rm", 0));
   tokens_ = rm_actor_.machine->tokens();
@@ -68,7 +68,7 @@ void SimHost::DrawAnew(std::uint64_t seed) {
   setup_.seed = seed;
   cluster_.network.DrawAnew(seed);
   launch_delays_ = Random(seed, "containers").Shaking();
-  hdfs_delays_ = Random(seed, "hdfs").Shaking();
+  hdfs_.DrawAnew();
   for (const auto& [index, job] : cluster_.jobs) job->workload->DrawAnew(seed);
   fault_schedule_.DrawAnew();
   links_.RestoreAll();
@@ -134,9 +134,7 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
 
 void SimHost::SettleWorkloads() {
   for (JobRecord* job : cluster_.JobsInOrder()) {
-    std::vector<WorkloadOutput> outputs;
-    job->workload->Settle(kernel_.now(), outputs);
-    HandleWorkload(*job, outputs);
+    workloads_.Settle(*job);
   }
 }
 

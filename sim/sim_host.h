@@ -20,23 +20,23 @@
 #include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/launch.h"
-#include "fakes/hdfs/name_node.h"
 #include "fakes/yarn-rm/node_manager.h"
 #include "fakes/yarn-rm/resource_manager.h"
 #include "sim/actors.h"
 #include "sim/arrivals.h"
 #include "sim/cluster.h"
-#include "sim/effects.h"
 #include "sim/fault_plan.h"
 #include "sim/fault_schedule.h"
+#include "sim/hdfs_side.h"
 #include "sim/kernel.h"
 #include "sim/links.h"
 #include "sim/message_faults.h"
 #include "sim/run.h"
 #include "sim/run_setup.h"
-#include "sim/spare_list.h"
+#include "sim/sabotage_desk.h"
 #include "sim/trace_tap.h"
 #include "sim/views.h"
+#include "sim/workloads.h"
 
 namespace tfyarn::sim {
 
@@ -119,12 +119,6 @@ class SimHost : private FaultCarrier,
   void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
                              const std::string& diagnostics);
   void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
-  /// What message faults do to a message from or to this actor. `name()` gives the message's name;
-  /// it is not asked while there are no message faults, as in most runs.
-  template <class Name>
-  [[nodiscard]] MessageFate FateOf(const AnyActor& actor, Name name) {
-    return message_faults_.empty() ? MessageFate{} : message_faults_.Decide(name(), actor.party());
-  }
 
   // ---- sim_host_jobs.cc: arrivals, clients
   void SubmitNextArrival();
@@ -137,14 +131,11 @@ class SimHost : private FaultCarrier,
   [[nodiscard]] bool HasQuietLink(const ClientActor& client) const override;
   void SendIdleBeat(ClientActor& client, Instant at, Instant answered) override;
   void Vouch(ClientActor& /*client*/, bool /*vouched*/, Instant /*last*/) override {}
-  void HandleClient(ClientActor& client, ClientAction& action);
+  void Handle(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
+  void KillProcess(ClientActor& client);
   void JobEndSeen(JobRecord& job);
   void CheckLeaks(trace::JobIndex job);
-  /// How long what takes so long takes with the faults of HDFS in force.
-  [[nodiscard]] Duration SlowedByHdfs(Duration time) const;
-  template <class Answer>
-  void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
 
   // ---- sim_host_ams.cc: ApplicationMasters
   void Hears(AmActor& am, const AmEvent& event) override;
@@ -157,7 +148,7 @@ class SimHost : private FaultCarrier,
   /// What it skipped so far the RM has heard before a call of it that comes late.
   void TellRmOfBeats(std::uint32_t sender);
   void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
-  void HandleAm(AmActor& am, AmAction& action);
+  void Handle(AmActor& am, AmAction& action);
   void StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
                std::string staging_directory);
   void AmCallsRm(AmActor& am, CallRm call);
@@ -169,6 +160,7 @@ class SimHost : private FaultCarrier,
   void ReadJournalFor(AmActor& am);
   void PublishAmAddress(std::uint32_t id, const PublishAddress& publish);
   void CrashAm(AmActor& am);
+  void KillProcess(AmActor& am);
   void EndAm(AmActor& am);
 
   // ---- sim_host_agents.cc: agents and user processes
@@ -180,35 +172,15 @@ class SimHost : private FaultCarrier,
   [[nodiscard]] bool HasQuietLink(const AgentActor& agent) const override;
   void SendIdleBeat(AgentActor& agent, Instant at, Instant answered) override;
   void Vouch(AgentActor& agent, bool vouched, Instant last) override;
-  void HandleAgent(AgentActor& agent, AgentAction& action);
+  void Handle(AgentActor& agent, AgentAction& action);
   void LeasePortFor(AgentActor& agent);
   void SignalUserProcess(const AgentActor& agent, const SignalProcess& order);
   void ReadAmAddressFor(const AgentActor& agent);
-  void LaterToAgent(const AgentActor& agent, AgentEvent event);
   void AgentSendsToAm(AgentActor& agent, SendToAm send);
   /// The agent's process is gone, and the user's with it. Its NM is not told.
   void EndAgent(AgentActor& agent);
-  void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
-  void HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& outputs);
-  void ScheduleWorkload(JobRecord& job);
-
-  // ---- sim_host_sabotage.cc: effects that go wrong
-  /// Carries the action out, or makes it fail as RunOptions::sabotage says.
-  template <class OneActor, class OneAction>
-  void Obey(OneActor& actor, OneAction& action);
-  void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }
-  void Handle(AgentActor& agent, AgentAction& action) { HandleAgent(agent, action); }
-  void Handle(ClientActor& client, ClientAction& action) { HandleClient(client, action); }
-  void TellOfDamage(EffectActor actor, const AnyActor& by, const Sabotage& damage);
-  void KillProcess(AmActor& am);
   void KillProcess(AgentActor& agent);
-  void KillProcess(ClientActor& client);
-  /// The effect that is being carried out goes wrong in this way.
-  [[nodiscard]] bool Damaged(Damage damage) const {
-    return damage_ != nullptr && damage_->damage == damage;
-  }
-  [[nodiscard]] yarn::RpcError RpcErrorOfDamage() const;
-  [[nodiscard]] hdfs::HdfsError HdfsErrorOfDamage() const;
+  void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
 
   // ---- sim_host_faults*.cc
   void Carry(const FaultOrder& order) override;
@@ -246,10 +218,7 @@ class SimHost : private FaultCarrier,
   /// `fails`: under the process that has some.
   void TakeGpus(const FaultOrder& order, bool fails);
   void FailGpuProcessOn(std::int32_t node);
-  [[nodiscard]] bool HasGpus(const AgentActor& agent) const;
   void PaceChanged(std::int32_t node);
-  /// Of the processes of that agent; 2000 = twice as slow.
-  [[nodiscard]] std::int32_t PaceOf(const AgentActor& agent) const;
   void ReplaceRm(const FaultOrder& order);
   void SetAllocatedAside();
   void AwaitClaims();
@@ -274,12 +243,9 @@ class SimHost : private FaultCarrier,
   void EndContainer(const ContainerId& id);
   void EndNm(NmActor& nm);
   [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order) const;
-  void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
 
   RunSetup setup_;
   Kernel kernel_;
-  Saboteur saboteur_;
-  const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
   MessageFaults message_faults_;
   Links links_;
   Cluster cluster_;
@@ -287,7 +253,9 @@ class SimHost : private FaultCarrier,
   FaultSchedule fault_schedule_;
   FaultMarks marks_;
   TraceTap trace_;
-  fakes::NameNode name_node_;
+  SabotageDesk sabotage_;
+  HdfsSide hdfs_;
+  Workloads workloads_;
   std::shared_ptr<const fakes::TokenBook> tokens_;
   RmActor rm_actor_;
   CheckersView checkers_view_;
@@ -300,7 +268,6 @@ class SimHost : private FaultCarrier,
   bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
   std::vector<std::uint32_t> rm_backlog_;     ///< Calls held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
-  std::vector<WorkloadOutput> spare_workload_outputs_;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
   std::optional<yarn::NmResponse> nm_response_;
 
@@ -323,14 +290,9 @@ class SimHost : private FaultCarrier,
   std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
   Random launch_delays_;
-  Random hdfs_delays_;
   // Faults in force; those of nodes are in NodeInfo.
   std::int32_t rm_downs_ = 0;
   std::int32_t rm_pauses_ = 0;
-  std::int32_t hdfs_downs_ = 0;
-  std::int32_t hdfs_safe_modes_ = 0;
-  std::map<std::uint64_t, std::int32_t> hdfs_slowed_by_;  ///< Permille.
-  std::map<std::uint64_t, std::int64_t> hdfs_quotas_;
 };
 
 }  // namespace tfyarn::sim

@@ -7,7 +7,6 @@
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
-#include "sim/sim_host_sabotage.h"
 
 namespace tfyarn::sim {
 
@@ -51,7 +50,18 @@ void SimHost::Carry(AgentActor& agent, AgentAction& action) {
   trace::TraceRecord& record = trace_.Tell(trace::AgentOrdered{
       .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
   AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
-  Obey(agent, order);
+  sabotage_.Obey(
+      EffectActor::kAgent, agent, order, [&] { Handle(agent, order); },
+      [&] { KillProcess(agent); });
+}
+
+void SimHost::KillProcess(AgentActor& agent) {
+  if (!agent.alive) return;
+  const ContainerId container = agent.fence.container;
+  EndAgent(agent);
+  // Its node learns of it when the step that runs now is over.
+  kernel_.After(Duration::zero(),
+                [this, container] { ContainerProcessEnded(container, 128 + kSigkill, ""); });
 }
 
 Party SimHost::PartyOf(const AgentActor& agent) const {
@@ -110,7 +120,7 @@ void SimHost::Vouch(AgentActor& agent, bool vouched, Instant last) {
   links_.Reschedule(agent);
 }
 
-void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
+void SimHost::Handle(AgentActor& agent, AgentAction& action) {
   // A simulated process has no stacks; the order is in the trace.
   std::visit(Overloaded{Ignore<DumpStacks, Note>{}, [&](LeasePort&) { LeasePortFor(agent); },
                         [&](SendToAm& send) { AgentSendsToAm(agent, std::move(send)); },
@@ -118,7 +128,7 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
                         [&](SignalProcess& signal) { SignalUserProcess(agent, signal); },
                         [&](ReadAmAddress&) { ReadAmAddressFor(agent); },
                         [&](ExitAgent& exit) {
-                          if (Damaged(Damage::kLost)) return;
+                          if (sabotage_.Is(Damage::kLost)) return;
                           const ContainerId container = agent.fence.container;
                           EndAgent(agent);
                           kernel_.After(Duration::zero(),
@@ -130,41 +140,35 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
 }
 
 void SimHost::LeasePortFor(AgentActor& agent) {
-  if (Damaged(Damage::kLost)) return;
-  if (Damaged(Damage::kFails))
-    return LaterToAgent(agent, PortLeaseFailed{.reason = "no port is free"});
+  if (sabotage_.Is(Damage::kLost)) return;
+  if (sabotage_.Is(Damage::kFails))
+    return workloads_.TellLater(agent, PortLeaseFailed{.reason = "no port is free"});
   NodeInfo& node = cluster_.nodes[agent.place];
   agent.port = node.next_port;
   node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
-  LaterToAgent(agent, PortLeased{.port = agent.port});
+  workloads_.TellLater(agent, PortLeased{.port = agent.port});
 }
 
 void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& order) {
   JobRecord* job = cluster_.JobAt(agent.job);
-  if (job == nullptr || Damaged(Damage::kLost)) return;
-  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->workload->Signalled(kernel_.now(), agent.fence.container, order.attempt, order.signal,
-                           *outputs);
-  HandleWorkload(*job, *outputs);
+  if (job == nullptr || sabotage_.Is(Damage::kLost)) return;
+  workloads_.Do(
+      *job, [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+        workload.Signalled(now, agent.fence.container, order.attempt, order.signal, outputs);
+      });
 }
 
 void SimHost::ReadAmAddressFor(const AgentActor& agent) {
   if (cluster_.JobAt(agent.job) == nullptr) return;
-  CallNameNode(
-      agent.place, agent.id, hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
-      [this, id = agent.id](const hdfs::HdfsResponse& response) {
-        AgentActor* same = cluster_.agents.Living(id);
-        if (same == nullptr) return;
-        const auto* read = std::get_if<hdfs::ReadResponse>(&response);
-        const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
-        same->Step(AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
-      });
-}
-
-void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
-  kernel_.After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
-    if (AgentActor* same = cluster_.agents.Living(id)) same->Step(std::move(event));
-  });
+  hdfs_.Call(agent.place, agent.id,
+             hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
+             [this, id = agent.id](const hdfs::HdfsResponse& response) {
+               AgentActor* same = cluster_.agents.Living(id);
+               if (same == nullptr) return;
+               const auto* read = std::get_if<hdfs::ReadResponse>(&response);
+               const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
+               same->Step(AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
+             });
 }
 
 void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
@@ -177,8 +181,8 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
       cluster_.AmOf(*job, {.application = agent.fence.container.application_attempt.application,
                            .attempt = send.am_attempt});
   if (am == nullptr) return;
-  const MessageFate fate = FateOf(agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || damage_ != nullptr ||
+  const MessageFate fate = message_faults_.FateOf(agent, [&] { return MessageName(send.message); });
+  if (fate.dropped || sabotage_.damage() != nullptr ||
       cluster_.network.Lost(agent.place, am->place, agent.id) ||
       !cluster_.network.Reachable(agent.place, am->place))
     return;
@@ -198,9 +202,10 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
 void SimHost::EndAgent(AgentActor& agent) {
   if (!agent.alive) return;
   if (JobRecord* job = cluster_.JobAt(agent.job)) {
-    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    job->workload->Vanished(kernel_.now(), agent.fence.container, *outputs);
-    HandleWorkload(*job, *outputs);
+    workloads_.Do(*job,
+                  [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+                    workload.Vanished(now, agent.fence.container, outputs);
+                  });
     std::erase(job->agents, &agent);
   }
   agent.alive = false;
@@ -215,89 +220,31 @@ void SimHost::EndAgent(AgentActor& agent) {
 
 void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
   JobRecord* job = cluster_.JobAt(agent.job);
-  if (job == nullptr || Damaged(Damage::kLost)) return;
-  if (Damaged(Damage::kFails)) {
-    return LaterToAgent(agent, SpawnFailed{.attempt = order.process.attempt,
-                                           .reason = "Resource temporarily unavailable"});
+  if (job == nullptr || sabotage_.Is(Damage::kLost)) return;
+  if (sabotage_.Is(Damage::kFails)) {
+    return workloads_.TellLater(agent, SpawnFailed{.attempt = order.process.attempt,
+                                                   .reason = "Resource temporarily unavailable"});
   }
-  LaterToAgent(agent, ProcessSpawned{.attempt = order.process.attempt});
+  workloads_.TellLater(agent, ProcessSpawned{.attempt = order.process.attempt});
   const auto stolen = stolen_ports_.find({job->name, order.task});
   const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;
   if (port_taken) {
     --stolen->second.starts;
     for (const std::uint32_t fault : stolen->second.by) marks_.struck[fault] = true;
   }
-  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job->workload->Spawned(kernel_.now(),
-                         SpawnedProcess{.container = agent.fence.container,
-                                        .task = order.task,
-                                        .process = order.process,
-                                        .spec = order.spec,
-                                        .host = cluster_.nodes[agent.place].id.host,
-                                        .pace_permille = PaceOf(agent),
-                                        .port_taken = port_taken,
-                                        .should_listen = order.should_listen},
-                         *outputs);
-  HandleWorkload(*job, *outputs);
-}
-
-void SimHost::HandleWorkload(JobRecord& job, std::vector<WorkloadOutput>& outputs) {
-  const auto tell = [this](const ContainerId& container, AgentEvent event) {
-    const AgentActor* agent = cluster_.AgentIn(container);
-    if (agent != nullptr) LaterToAgent(*agent, std::move(event));
-  };
-  const Overloaded handle{
-      [&](ProcessExits& exits) {
-        tell(exits.container, ProcessExited{.attempt = exits.attempt,
-                                            .exit = exits.exit,
-                                            .port_conflict = exits.port_conflict,
-                                            .stderr_tail = exits.stderr_tail});
-      },
-      [&](PhaseChanged& changed) {
-        trace_.Tell(trace::TrainingPhaseChanged{.job = job.index, .phase = changed.phase});
-      },
-      [&](WorkIsLost& lost) { trace_.Tell(trace::WorkLost{.job = job.index, .work = lost.work}); },
-      [&](Accounted& accounted) {
-        trace_.Tell(trace::TrainingAccounted{.job = job.index,
-                                             .useful = accounted.gpu.useful,
-                                             .checkpoint = accounted.gpu.checkpoint,
-                                             .lost = accounted.gpu.lost,
-                                             .restore = accounted.gpu.restore});
-      },
-      [&](ProgressIsSeen& seen) { tell(seen.container, ProgressSeen{.attempt = seen.attempt}); },
-      [&](SignsAreSeen& signs) {
-        tell(signs.container, ProcessSignsSeen{.attempt = signs.attempt,
-                                               .standstill = signs.standstill,
-                                               .catches_term = signs.catches_term});
-      },
-      [&](PortIsSeen& port) {
-        tell(port.container, PortUseSeen{.attempt = port.attempt,
-                                         .use = {.listener = port.listener, .elsewhere = {}}});
-      },
-      [&](FileIsWritten& file) {
-        static_cast<void>(name_node_.Call(
-            WallAt(kernel_.now()), hdfs::CreateRequest{.path = file.path, .bytes = "", .size = 1}));
-      }};
-  for (WorkloadOutput& output : outputs) std::visit(handle, output);
-  ScheduleWorkload(job);
-}
-
-void SimHost::ScheduleWorkload(JobRecord& job) {
-  const std::optional<Instant> due = job.workload->next_deadline();
-  if (!due || job.workload_scheduled <= *due) return;
-  job.workload_scheduled = std::max(*due, kernel_.now());
-  kernel_.At(job.workload_scheduled, [this, index = job.index, at = job.workload_scheduled] {
-    JobRecord* found = cluster_.JobAt(index);
-    if (found == nullptr || found->workload_scheduled != at) return;
-    JobRecord& same = *found;
-    same.workload_scheduled = kNever;
-    const std::optional<Instant> deadline = same.workload->next_deadline();
-    if (!deadline) return;
-    if (*deadline > kernel_.now()) return ScheduleWorkload(same);
-    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    same.workload->DeadlineReached(kernel_.now(), *outputs);
-    HandleWorkload(same, *outputs);
-  });
+  workloads_.Do(*job,
+                [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+                  workload.Spawned(now,
+                                   SpawnedProcess{.container = agent.fence.container,
+                                                  .task = order.task,
+                                                  .process = order.process,
+                                                  .spec = order.spec,
+                                                  .host = cluster_.nodes[agent.place].id.host,
+                                                  .pace_permille = workloads_.PaceOf(agent),
+                                                  .port_taken = port_taken,
+                                                  .should_listen = order.should_listen},
+                                   outputs);
+                });
 }
 
 }  // namespace tfyarn::sim

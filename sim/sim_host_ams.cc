@@ -11,7 +11,6 @@
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
-#include "sim/sim_host_sabotage.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -90,7 +89,12 @@ void SimHost::Carry(AmActor& am, AmAction& action) {
                                                             .action = std::move(action),
                                                             .resubmission = am.resubmission});
   AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
-  Obey(am, order);
+  sabotage_.Obey(
+      EffectActor::kAm, am, order, [&] { Handle(am, order); }, [&] { KillProcess(am); });
+}
+
+void SimHost::KillProcess(AmActor& am) {
+  if (am.alive) CrashAm(am);
 }
 
 Party SimHost::PartyOf(const AmActor& am) const {
@@ -135,12 +139,13 @@ void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant las
   StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = last});
 }
 
-void SimHost::HandleAm(AmActor& am, AmAction& action) {
+void SimHost::Handle(AmActor& am, AmAction& action) {
   std::visit(
       Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
                  [&](ReadJournal&) { ReadJournalFor(am); },
                  [&](AppendJournal& append) {
-                   if (damage_ != nullptr) am.damaged_appends[append.seq] = damage_;
+                   if (sabotage_.damage() != nullptr)
+                     am.damaged_appends[append.seq] = sabotage_.damage();
                    am.appends.push_back(std::move(append));
                    if (am.appends.size() == 1) AppendNext(am);
                  },
@@ -148,7 +153,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                  [&](CallRm& call) { AmCallsRm(am, std::move(call)); },
                  [&](CallNm& call) { AmCallsNm(am, std::move(call)); },
                  [&](CallHdfs& order) {
-                   CallNameNode(
+                   hdfs_.Call(
                        am.place, am.id, std::move(order.request),
                        [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
                          AmActor* same = cluster_.ams.Living(id);
@@ -158,7 +163,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                  },
                  [&](SendToAgent& send) { AmSendsToAgent(am, std::move(send)); },
                  [&](ExitAm& exit) {
-                   if (Damaged(Damage::kLost)) return;
+                   if (sabotage_.Is(Damage::kLost)) return;
                    const ContainerId container = am.container;
                    EndAm(am);
                    kernel_.After(Duration::zero(), [this, container, code = exit.code] {
@@ -224,13 +229,13 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
       same->Step(NmReplied{.call = number, .node = node_id, .response = std::move(response)});
     });
   };
-  const MessageFate fate = FateOf(am, [&] { return RequestName(call.request); });
-  if (Damaged(Damage::kFails)) return answer(2 * latency, RpcErrorOfDamage());
-  if (fate.dropped || Damaged(Damage::kLost) || !cluster_.network.Reachable(am.place, *node) ||
+  const MessageFate fate = message_faults_.FateOf(am, [&] { return RequestName(call.request); });
+  if (sabotage_.Is(Damage::kFails)) return answer(2 * latency, sabotage_.RpcAnswer());
+  if (fate.dropped || sabotage_.Is(Damage::kLost) || !cluster_.network.Reachable(am.place, *node) ||
       cluster_.network.Lost(am.place, *node, am.id)) {
     return answer(kRpcTimeout, NotAnswered(call.node.host));
   }
-  const bool answer_lost = Damaged(Damage::kUnanswered) ||
+  const bool answer_lost = sabotage_.Is(Damage::kUnanswered) ||
                            !cluster_.network.Reachable(*node, am.place) ||
                            cluster_.network.Lost(*node, am.place, am.id);
   fakes::Caller caller;
@@ -255,8 +260,10 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   AgentActor* agent = cluster_.AgentIn(send.container);
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
-  const MessageFate fate = FateOf(*agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || damage_ != nullptr || cluster_.network.Lost(am.place, agent->place, am.id) ||
+  const MessageFate fate =
+      message_faults_.FateOf(*agent, [&] { return MessageName(send.message); });
+  if (fate.dropped || sabotage_.damage() != nullptr ||
+      cluster_.network.Lost(am.place, agent->place, am.id) ||
       !cluster_.network.Reachable(am.place, agent->place))
     return;
   const Duration latency = beat_answer && cluster_.network.Undisturbed(am.place, agent->place)
@@ -320,19 +327,18 @@ void SimHost::EndAm(AmActor& am) {
 
 void SimHost::ReadJournalFor(AmActor& am) {
   const std::string path = am.staging_directory + "/journal";
-  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
-               [this, id = am.id](hdfs::HdfsResponse response) {
-                 AmActor* same = cluster_.ams.Living(id);
-                 if (same == nullptr) return;
-                 if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
-                   return same->Step(JournalRead{.bytes = std::move(read->bytes)});
-                 }
-                 auto* error = std::get_if<hdfs::HdfsError>(&response);
-                 TF_CHECK(error != nullptr);
-                 if (error->code == hdfs::HdfsErrorCode::kNotFound)
-                   return same->Step(JournalRead{});
-                 same->Step(JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
-               });
+  hdfs_.Call(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
+             [this, id = am.id](hdfs::HdfsResponse response) {
+               AmActor* same = cluster_.ams.Living(id);
+               if (same == nullptr) return;
+               if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
+                 return same->Step(JournalRead{.bytes = std::move(read->bytes)});
+               }
+               auto* error = std::get_if<hdfs::HdfsError>(&response);
+               TF_CHECK(error != nullptr);
+               if (error->code == hdfs::HdfsErrorCode::kNotFound) return same->Step(JournalRead{});
+               same->Step(JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
+             });
 }
 
 void SimHost::AppendNext(AmActor& am) {
@@ -353,18 +359,17 @@ void SimHost::AppendNext(AmActor& am) {
   const auto answer = [this, id = am.id, seq = append.seq](const hdfs::HdfsResponse& response) {
     AppendAnswered(id, seq, response);
   };
-  const std::uint32_t id = am.id;
-  const Place place = am.place;
-  damage_ = silent || torn ? nullptr : damage;
   if (silent || torn) {
-    CallNameNode(place, id, std::move(request), stored);
+    hdfs_.Call(am.place, am.id, std::move(request), stored);
     return kernel_.After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
   }
-  CallNameNode(place, id, std::move(request), [stored, answer](const hdfs::HdfsResponse& response) {
-    stored(response);
-    answer(response);
+  sabotage_.Within(damage, [&] {
+    hdfs_.Call(am.place, am.id, std::move(request),
+               [stored, answer](const hdfs::HdfsResponse& response) {
+                 stored(response);
+                 answer(response);
+               });
   });
-  damage_ = nullptr;
 }
 
 void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {
@@ -383,11 +388,11 @@ void SimHost::PublishAmAddress(std::uint32_t id, const PublishAddress& publish) 
   hdfs::AppendRequest append{.path = am->staging_directory + "/am-address",
                              .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
                              .writer = {}};
-  CallNameNode(
-      am->place, id, std::move(append), [this, id, publish](const hdfs::HdfsResponse& response) {
-        if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-        kernel_.After(kPublishRetry, [this, id, publish] { PublishAmAddress(id, publish); });
-      });
+  hdfs_.Call(am->place, id, std::move(append),
+             [this, id, publish](const hdfs::HdfsResponse& response) {
+               if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
+               kernel_.After(kPublishRetry, [this, id, publish] { PublishAmAddress(id, publish); });
+             });
 }
 
 }  // namespace tfyarn::sim

@@ -2,41 +2,12 @@
 // only.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "sim/calls.h"
 #include "sim/sim_host.h"
-#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
-
-/// How long a caller waits for a daemon that gives no answer at all before its host reports
-/// kUnavailable. Hadoop's own default is longer (ipc.client.rpc-timeout.ms, 120 s) for clients and
-/// shorter on cut connections. Assumption.
-inline constexpr Duration kRpcTimeout = 20s;
-
-/// Hosts of ours try a refused call again so often, and begin no try after so long, before they say
-/// kUnavailable. Source: hosts/yarn/yarn_cluster.cc, wire/hadoop/ipc_client.cc. (A NodeManager goes
-/// on with its next heartbeat. Assumption: yarn.resourcemanager.connect.retry-interval.ms is stock
-/// at 30 s.)
-inline constexpr Duration kRefusedRetry = 500ms;
-inline constexpr Duration kRefusedGiveUp = 3s;
-
-[[nodiscard]] inline yarn::RpcError NotAnswered(std::string_view who) {
-  return {.code = yarn::RpcErrorCode::kUnavailable,
-          .message = fmt::format("{} did not answer within 20s", who)};
-}
-
-[[nodiscard]] inline yarn::RpcError Refused(std::string_view who) {
-  return {.code = yarn::RpcErrorCode::kUnavailable,
-          .message = fmt::format("connection to {} refused", who)};
-}
-
-[[nodiscard]] inline hdfs::HdfsError NameNodeSilent() {
-  return {.code = hdfs::HdfsErrorCode::kUnavailable,
-          .message = "the NameNode did not answer within 20s"};
-}
 
 template <class Answer>
 void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer) {
@@ -91,18 +62,19 @@ void SimHost::SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token,
                             ? from.beat.round_trip
                             : cluster_.network.Latency(kRmPlace, from.place, from.id) +
                                   (poll ? there : Duration::zero());
-  const MessageFate fate = FateOf(from, [&] { return RequestName(request); });
-  const MessageFate answer_fate = FateOf(from, [&] { return ResponseName(request); });
+  const MessageFate fate = message_faults_.FateOf(from, [&] { return RequestName(request); });
+  const MessageFate answer_fate =
+      message_faults_.FateOf(from, [&] { return ResponseName(request); });
   const bool of_nm = caller.kind == fakes::CallerKind::kNm;
   const bool muted = of_nm && cluster_.nodes[from.place].muted > 0;
-  if (Damaged(Damage::kFails)) {
-    auto fails = [answer = std::move(answer), error = RpcErrorOfDamage()]() mutable {
+  if (sabotage_.Is(Damage::kFails)) {
+    auto fails = [answer = std::move(answer), error = sabotage_.RpcAnswer()]() mutable {
       answer(std::move(error));
     };
     if (poll) return kernel_.AtTurnOf(from.id, kernel_.now() + there + back, std::move(fails));
     return kernel_.After(there + back, std::move(fails));
   }
-  const bool lost = muted || fate.dropped || Damaged(Damage::kLost) ||
+  const bool lost = muted || fate.dropped || sabotage_.Is(Damage::kLost) ||
                     cluster_.network.Lost(from.place, kRmPlace, from.id) ||
                     !cluster_.network.Reachable(from.place, kRmPlace);
   if (lost) {
@@ -110,7 +82,7 @@ void SimHost::SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token,
       answer(NotAnswered("the ResourceManager"));
     });
   }
-  const bool answer_lost = answer_fate.dropped || Damaged(Damage::kUnanswered) ||
+  const bool answer_lost = answer_fate.dropped || sabotage_.Is(Damage::kUnanswered) ||
                            cluster_.network.Lost(kRmPlace, from.place, from.id) ||
                            !cluster_.network.Reachable(kRmPlace, from.place);
   const Duration patience = of_nm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
@@ -144,35 +116,6 @@ void SimHost::SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token,
   };
   if (there + fate.delay == Duration::zero()) return deliver();
   kernel_.After(there + fate.delay, std::move(deliver));
-}
-
-template <class Answer>
-void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request,
-                           Answer answer) {
-  Duration time = hdfs_delays_.DrawDuration(setup_.scenario.hdfs.latency);
-  if (const auto* create = std::get_if<hdfs::CreateRequest>(&request)) {
-    time += fakes::TransferTime(create->size, setup_.scenario.hdfs.bandwidth_bps);
-  }
-  time = SlowedByHdfs(time);
-  if (Damaged(Damage::kFails)) {
-    return kernel_.After(time, [answer = std::move(answer), error = HdfsErrorOfDamage()]() mutable {
-      answer(hdfs::HdfsResponse(std::move(error)));
-    });
-  }
-  if (Damaged(Damage::kUnanswered))
-    kernel_.After(time, [this, request] {
-      static_cast<void>(name_node_.Call(WallAt(kernel_.now()), request));
-    });
-  if (damage_ != nullptr || !cluster_.network.Reachable(from, kHdfsPlace) ||
-      !cluster_.network.Reachable(kHdfsPlace, from) ||
-      cluster_.network.Lost(from, kHdfsPlace, sender)) {
-    return kernel_.After(kRpcTimeout, [answer = std::move(answer)]() mutable {
-      answer(hdfs::HdfsResponse(NameNodeSilent()));
-    });
-  }
-  kernel_.After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {
-    answer(name_node_.Call(WallAt(kernel_.now()), request));
-  });
 }
 
 }  // namespace tfyarn::sim

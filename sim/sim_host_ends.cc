@@ -35,13 +35,4 @@ std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) const {
   return agents;
 }
 
-void SimHost::EndUserProcess(const ContainerId& container, const ProcessExit& exit) {
-  const AgentActor* agent = cluster_.AgentIn(container);
-  if (agent == nullptr) return;
-  JobRecord& job = *cluster_.JobAt(agent->job);
-  std::vector<WorkloadOutput> outputs;
-  job.workload->Ends(kernel_.now(), container, exit, outputs);
-  HandleWorkload(job, outputs);
-}
-
 }  // namespace tfyarn::sim

@@ -7,7 +7,6 @@
 #include "core/model/visit.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
-#include "sim/sim_host_sabotage.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -83,7 +82,9 @@ void SimHost::Carry(ClientActor& client, ClientAction& action) {
   trace::TraceRecord& record =
       trace_.Tell(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
   ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
-  Obey(client, order);
+  sabotage_.Obey(
+      EffectActor::kClient, client, order, [&] { Handle(client, order); },
+      [&] { KillProcess(client); });
 }
 
 void SimHost::Stepped(ClientActor& client) {
@@ -94,6 +95,13 @@ void SimHost::Stepped(ClientActor& client) {
   if (client.alive) return;
   // The object stays until the step that runs now is over.
   kernel_.After(Duration::zero(), [this, id = client.id] { cluster_.clients.Remove(id); });
+}
+
+void SimHost::KillProcess(ClientActor& client) {
+  if (!client.alive) return;
+  client.alive = false;
+  links_.Update(client);
+  cluster_.JobAt(client.job)->client = nullptr;
 }
 
 Party SimHost::PartyOf(const ClientActor& client) const {
@@ -118,13 +126,13 @@ void SimHost::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
   });
 }
 
-void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
+void SimHost::Handle(ClientActor& client, ClientAction& action) {
   JobRecord& job = *cluster_.jobs.at(client.job.value);
   std::visit(
       Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
                  [&](CallRm& call) { ClientCallsRm(client, std::move(call)); },
                  [&](CallHdfs& order) {
-                   CallNameNode(
+                   hdfs_.Call(
                        kClientPlace, client.id, std::move(order.request),
                        [this, id = client.id, call = order.call](hdfs::HdfsResponse response) {
                          ClientActor* same = cluster_.clients.Living(id);
@@ -183,9 +191,7 @@ void SimHost::JobEndSeen(JobRecord& job) {
   if (job.ended) return;
   job.ended = true;
   ++jobs_ended_;
-  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-  job.workload->Settle(kernel_.now(), *outputs);
-  HandleWorkload(job, *outputs);
+  workloads_.Settle(job);
   fault_schedule_.JobStateSeen(job.name, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then; and what
   // the ResourceManager answers its node, the node may ask for again.

@@ -245,7 +245,7 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
 // HDFS gives a NameNode that refuses connections up after those.
 void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   static constexpr int kConnectRetries = 10;
-  if (name_node_.down() && tries < kConnectRetries) {
+  if (hdfs_.down() && tries < kConnectRetries) {
     return kernel_.After(1s, [this, id = nm.id, order, tries] {
       if (NmActor* same = cluster_.nms.Living(id)) FetchFiles(*same, order, tries + 1);
     });
@@ -253,7 +253,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   const ContainerId container = order.container;
   JobRecord* job = cluster_.JobOf(container.application_attempt.application);
   Duration time = LocalizationTime(nm.place, container.application_attempt.application);
-  time += SlowedByHdfs(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
+  time += hdfs_.Slowed(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
                                            setup_.scenario.hdfs.bandwidth_bps));
   time = time / 1000 * cluster_.nodes[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
@@ -291,7 +291,7 @@ Duration SimHost::LocalizationTime(Place node, const ApplicationId& application)
 std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
   for (const auto& [name, resource] : context.local_resources) {
     const hdfs::HdfsResponse status =
-        name_node_.Call(WallAt(kernel_.now()), hdfs::GetFileStatusRequest{.path = resource.path});
+        hdfs_.CallAtOnce(hdfs::GetFileStatusRequest{.path = resource.path});
     if (const auto* error = std::get_if<hdfs::HdfsError>(&status)) {
       return fmt::format("localization of {} failed: {}", resource.path, error->message);
     }

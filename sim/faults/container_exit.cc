@@ -7,7 +7,8 @@
 namespace tfyarn::sim {
 
 void SimHost::EndProcesses(const FaultOrder& order, const ProcessExit& exit) {
-  for (const AgentActor* agent : AgentsOf(order)) EndUserProcess(agent->fence.container, exit);
+  for (const AgentActor* agent : AgentsOf(order))
+    workloads_.EndProcess(agent->fence.container, exit);
 }
 
 template <>

@@ -47,16 +47,10 @@ void SimHost::FailGpuProcessOn(std::int32_t node) {
     if (agent == nullptr) continue;
     const JobRecord& job = *cluster_.JobAt(agent->job);
     for (const RunningProcess& process : job.workload->running()) {
-      if (process.container == id && HasGpus(*agent)) return EndUserProcess(id, {.code = 1});
+      if (process.container == id && workloads_.HasGpus(*agent))
+        return workloads_.EndProcess(id, {.code = 1});
     }
   }
-}
-
-bool SimHost::HasGpus(const AgentActor& agent) const {
-  const JobSpec& job = *cluster_.JobAt(agent.job)->spec;
-  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskTypeSpec& type) {
-    return type.name == agent.fence.task.type && type.resource.gpus > 0;
-  });
 }
 
 }  // namespace tfyarn::sim

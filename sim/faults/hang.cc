@@ -13,10 +13,11 @@ void SimHost::Strike<FaultId::kHang>(const FaultOrder& order) {
   const Freeze how = WordOf(order, "state", "stopped") == "busy" ? Freeze::kBusy : Freeze::kStopped;
   for (const AgentActor* agent : AgentsOf(order)) {
     JobRecord& job = *cluster_.JobAt(agent->job);
-    std::vector<WorkloadOutput> outputs;
-    job.workload->Froze(kernel_.now(), agent->fence.container, KeyOf(order),
-                        order.begins ? how : Freeze::kNone, outputs);
-    HandleWorkload(job, outputs);
+    workloads_.Do(job,
+                  [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+                    workload.Froze(now, agent->fence.container, KeyOf(order),
+                                   order.begins ? how : Freeze::kNone, outputs);
+                  });
   }
 }
 

@@ -47,9 +47,10 @@ std::vector<PeerCut> SimHost::PeerCuts() const {
 
 void SimHost::TellWorkloadsOfCuts() {
   for (JobRecord* job : cluster_.JobsInOrder()) {
-    std::vector<WorkloadOutput> outputs;
-    job->workload->CutsChanged(kernel_.now(), PeerCuts(), outputs);
-    HandleWorkload(*job, outputs);
+    workloads_.Do(*job,
+                  [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+                    workload.CutsChanged(now, PeerCuts(), outputs);
+                  });
   }
 }
 

@@ -1,5 +1,4 @@
 // Processes on nodes that train slower: all of them, or those that have GPUs.
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,17 +29,11 @@ void SimHost::PaceChanged(std::int32_t node) {
     const AgentActor* agent = cluster_.AgentIn(id);
     if (agent == nullptr) continue;
     JobRecord& job = *cluster_.JobAt(agent->job);
-    std::vector<WorkloadOutput> outputs;
-    job.workload->PaceChanged(kernel_.now(), id, PaceOf(*agent), outputs);
-    HandleWorkload(job, outputs);
+    workloads_.Do(job,
+                  [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+                    workload.PaceChanged(now, id, workloads_.PaceOf(*agent), outputs);
+                  });
   }
-}
-
-std::int32_t SimHost::PaceOf(const AgentActor& agent) const {
-  constexpr std::int64_t kMost = 1'000'000'000;
-  const NodeInfo& node = cluster_.nodes[agent.place];
-  const std::int64_t gpus = HasGpus(agent) ? node.gpu_pace_permille : 1000;
-  return static_cast<std::int32_t>(std::min(kMost, node.pace_permille * gpus / 1000));
 }
 
 }  // namespace tfyarn::sim
