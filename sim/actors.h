@@ -25,9 +25,15 @@
 
 namespace tfyarn::sim {
 
-struct RmRecord {};
+struct RmRecord {
+  std::uint64_t calls = 0;                   ///< That it has served.
+  std::optional<yarn::RmResponse> response;  ///< To the call that its step serves now.
+};
 
-struct NmRecord {};
+struct NmRecord {
+  std::uint64_t calls = 0;                   ///< That it has served.
+  std::optional<yarn::NmResponse> response;  ///< To the call that its step serves now.
+};
 
 struct ClientRecord {
   trace::JobIndex job;

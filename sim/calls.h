@@ -1,5 +1,5 @@
-// What calls between daemons have in common: how long callers wait, and what they are told when no
-// answer comes.
+// What calls between daemons have in common: how long callers wait, what they are told when no
+// answer comes, and how a NodeManager serves one.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,6 +9,8 @@
 #include "core/model/hdfs.h"
 #include "core/model/time.h"
 #include "core/model/yarn.h"
+#include "fakes/yarn-rm/messages.h"
+#include "sim/actors.h"
 
 namespace tfyarn::sim {
 
@@ -38,5 +40,9 @@ inline constexpr Duration kRefusedGiveUp = 3s;
   return {.code = hdfs::HdfsErrorCode::kUnavailable,
           .message = "the NameNode did not answer within 20s"};
 }
+
+/// The NodeManager serves the call now.
+[[nodiscard]] yarn::NmResponse ServeCall(NmActor& nm, const fakes::Caller& caller,
+                                         const yarn::Token& token, yarn::NmRequest request);
 
 }  // namespace tfyarn::sim

@@ -18,8 +18,7 @@ constexpr std::uint64_t kEventsBetweenProgress = 20'000;
 }  // namespace
 
 SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
-    : Driver<fakes::ResourceManager>(kernel_, links_, setup_),
-      Driver<fakes::NodeManager>(kernel_, links_, setup_),
+    : Driver<fakes::NodeManager>(kernel_, links_, setup_),
       Driver<client::JobClient>(kernel_, links_, setup_),
       Driver<am::ApplicationMaster>(kernel_, links_, setup_),
       Driver<agent::TaskAgent>(kernel_, links_, setup_),
@@ -34,13 +33,12 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       sabotage_(kernel_, setup_, trace_),
       hdfs_(kernel_, setup_, cluster_.network, sabotage_),
       workloads_(kernel_, cluster_, trace_, hdfs_),
-      rm_actor_(links_, *this, kRmPlace),
-      checkers_view_(cluster_, rm_actor_),
+      rm_(kernel_, links_, setup_, cluster_, message_faults_, trace_, sabotage_),
+      claims_(kernel_, setup_, cluster_, rm_),
+      checkers_view_(cluster_, rm_.actor()),
       arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed),
       launch_delays_(options.seed, "containers") {
-  rm_actor_.machine = std::make_unique<fakes::ResourceManager>(
-      RmOptionsOf(scenario, cluster_.nodes), setup_.SeedFor("rm", 0));
-  tokens_ = rm_actor_.machine->tokens();
+  rm_.SetJobEnds(*this);
 }
 
 SimHost::~SimHost() = default;
@@ -60,7 +58,7 @@ void SimHost::Start() {
   for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) StartNm(i, std::nullopt);
   SubmitNextArrival();
   fault_schedule_.Start(*this);
-  links_.Reschedule(rm_actor_);
+  rm_.Reschedule();
 }
 
 void SimHost::DrawAnew(std::uint64_t seed) {
@@ -116,11 +114,6 @@ bool SimHost::RunNext() {
   }
   return setup_.options.interrupt == nullptr ||
          !setup_.options.interrupt->load(std::memory_order_relaxed);
-}
-
-void SimHost::StepRm(fakes::RmEvent&& event) {
-  TF_CHECK(rm_actor_.machine != nullptr);
-  rm_actor_.StepNow(std::move(event));
 }
 
 void SimHost::ScanInvariants() {

@@ -8,8 +8,6 @@
 // Idle heartbeats are skipped (elision): see links.h.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,9 +19,9 @@
 #include "config/scenario.h"
 #include "core/model/launch.h"
 #include "fakes/yarn-rm/node_manager.h"
-#include "fakes/yarn-rm/resource_manager.h"
 #include "sim/actors.h"
 #include "sim/arrivals.h"
+#include "sim/claims.h"
 #include "sim/cluster.h"
 #include "sim/fault_plan.h"
 #include "sim/fault_schedule.h"
@@ -31,6 +29,7 @@
 #include "sim/kernel.h"
 #include "sim/links.h"
 #include "sim/message_faults.h"
+#include "sim/rm_side.h"
 #include "sim/run.h"
 #include "sim/run_setup.h"
 #include "sim/sabotage_desk.h"
@@ -41,7 +40,7 @@
 namespace tfyarn::sim {
 
 class SimHost : private FaultCarrier,
-                private Driver<fakes::ResourceManager>,
+                private JobEnds,
                 private Driver<fakes::NodeManager>,
                 private Driver<client::JobClient>,
                 private Driver<am::ApplicationMaster>,
@@ -65,32 +64,6 @@ class SimHost : private FaultCarrier,
   void SettleWorkloads();
 
   // ---- sim_host_yarn.cc: RM, NMs
-  void StepRm(fakes::RmEvent&& event);
-  void Carry(RmActor& rm, fakes::RmAction& action) override;
-  [[nodiscard]] Party PartyOf(const RmActor& rm) const override;
-  [[nodiscard]] bool HasQuietLink(const RmActor& rm) const override;
-  void SendIdleBeat(RmActor& /*rm*/, Instant /*at*/, Instant /*answered*/) override {}
-  void Vouch(RmActor& /*rm*/, bool /*vouched*/, Instant /*last*/) override {}
-  void TraceGranted(fakes::Granted&& granted);
-  [[nodiscard]] bool rm_answers() const {
-    return rm_actor_.machine != nullptr && !rm_actor_.paused;
-  }
-  /// A call's way to the RM and back.
-  struct RmCallTerms {
-    fakes::Caller caller;
-    yarn::Token token;
-    Duration back{};                    ///< Of the answer.
-    std::optional<std::uint32_t> turn;  ///< Set: the answer comes in that actor's turn.
-    std::uint32_t sender = 0;           ///< Actor.
-    Instant give_up{};                  ///< Until then a refused call is tried again.
-  };
-  /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the
-  /// caller.
-  template <class Answer>
-  void DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer);
-  template <class Answer>
-  void SendToRm(AnyActor& from, fakes::Caller caller, yarn::Token token, yarn::RmRequest request,
-                bool poll, Answer answer);
   void NmShutDown(NmActor& nm);
   void Carry(NmActor& nm, fakes::NmAction& action) override;
   void Stepped(NmActor& nm) override;
@@ -100,10 +73,6 @@ class SimHost : private FaultCarrier,
   void Vouch(NmActor& nm, bool vouched, Instant last) override;
   void ContainerIsDone(const NmActor& nm, const ContainerId& container);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
-  void RmCallsNm(fakes::RmCallNm call);
-  void TraceFreed(const ContainerId& container, std::int32_t exit_status);
-  [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller,
-                                             const yarn::Token& token, yarn::NmRequest request);
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
   /// `tries`: how often HDFS has refused so far.
   void FetchFiles(NmActor& nm, const fakes::Localize& order, int tries);
@@ -134,7 +103,7 @@ class SimHost : private FaultCarrier,
   void Handle(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
   void KillProcess(ClientActor& client);
-  void JobEndSeen(JobRecord& job);
+  void EndSeen(JobRecord& job) override;
   void CheckLeaks(trace::JobIndex job);
 
   // ---- sim_host_ams.cc: ApplicationMasters
@@ -145,9 +114,6 @@ class SimHost : private FaultCarrier,
   [[nodiscard]] bool HasQuietLink(const AmActor& am) const override;
   void SendIdleBeat(AmActor& am, Instant at, Instant answered) override;
   void Vouch(AmActor& am, bool vouched, Instant last) override;
-  /// What it skipped so far the RM has heard before a call of it that comes late.
-  void TellRmOfBeats(std::uint32_t sender);
-  void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
   void Handle(AmActor& am, AmAction& action);
   void StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
                std::string staging_directory);
@@ -220,11 +186,6 @@ class SimHost : private FaultCarrier,
   void FailGpuProcessOn(std::int32_t node);
   void PaceChanged(std::int32_t node);
   void ReplaceRm(const FaultOrder& order);
-  void SetAllocatedAside();
-  void AwaitClaims();
-  void ForgetUnclaimed();
-  void ForgetUnclaimedOn(Place node);
-  [[nodiscard]] bool IsRegistered(Place node) const;
   [[nodiscard]] std::vector<AmActor*> AmsOf(const FaultOrder& order);
   void PauseAm(AmActor& am, bool paused);
   [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
@@ -256,20 +217,9 @@ class SimHost : private FaultCarrier,
   SabotageDesk sabotage_;
   HdfsSide hdfs_;
   Workloads workloads_;
-  std::shared_ptr<const fakes::TokenBook> tokens_;
-  RmActor rm_actor_;
+  RmSide rm_;
+  Claims claims_;
   CheckersView checkers_view_;
-  std::optional<fakes::RmStateStore> rm_store_;
-  /// Granted by the RM and not freed, as the trace has it; outlives an RM.
-  boost::unordered_flat_set<ContainerId> granted_;
-  /// By node: allocated by a RM that has ended; the node has not registered with another one since.
-  std::map<Place, std::vector<ContainerId>> unclaimed_;
-  Instant claims_end_;                        ///< A node that has not come back by then is lost.
-  bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
-  std::vector<std::uint32_t> rm_backlog_;     ///< Calls held while the RM is paused.
-  std::uint64_t next_rm_call_ = 1;
-  std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
-  std::optional<yarn::NmResponse> nm_response_;
 
   std::uint64_t jobs_created_ = 0;
   std::uint64_t jobs_ended_ = 0;
@@ -290,9 +240,6 @@ class SimHost : private FaultCarrier,
   std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
   Random launch_delays_;
-  // Faults in force; those of nodes are in NodeInfo.
-  std::int32_t rm_downs_ = 0;
-  std::int32_t rm_pauses_ = 0;
 };
 
 }  // namespace tfyarn::sim

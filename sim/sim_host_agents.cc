@@ -4,9 +4,9 @@
 
 #include "core/model/check.h"
 #include "core/model/visit.h"
+#include "sim/calls.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
-#include "sim/sim_host_calls.h"
 
 namespace tfyarn::sim {
 
@@ -28,7 +28,7 @@ void SimHost::StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& l
   agent.beat.round_trip = cluster_.network.PollRoundTrip(node, am_place, agent.id);
   cluster_.containers.at(container).agent = &agent;
   // Written off before its process began: its AM hears of that later.
-  agent.disowned = !granted_.contains(container);
+  agent.disowned = !rm_.HasGranted(container);
   job.agents.push_back(&agent);
   agent.Step(AgentStarted{.fence = launch.fence,
                           .am_attempt = launch.am_attempt,

@@ -8,9 +8,9 @@
 #include "core/model/response_id.h"
 #include "core/model/visit.h"
 #include "sim/behavior.h"
+#include "sim/calls.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
-#include "sim/sim_host_calls.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -40,7 +40,7 @@ void SimHost::StartAm(JobRecord& job, std::int32_t node, const ContainerId& cont
   am.attempt = container.application_attempt;
   am.resubmission = ResubmissionOf(job, am.attempt.application);
   am.container = container;
-  if (rm_actor_.machine != nullptr) am.token = rm_actor_.machine->AmRmTokenOf(am.attempt);
+  if (rm_.process() != nullptr) am.token = rm_.process()->AmRmTokenOf(am.attempt);
   am.staging_directory = std::move(staging_directory);
   am::AmOptions options;
   options.staging_directory = am.staging_directory;
@@ -102,7 +102,7 @@ Party SimHost::PartyOf(const AmActor& am) const {
 }
 
 bool SimHost::HasQuietLink(const AmActor& am) const {
-  return rm_answers() && cluster_.network.Undisturbed(am.place, kRmPlace);
+  return rm_.answers() && cluster_.network.Undisturbed(am.place, kRmPlace);
 }
 
 void SimHost::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
@@ -121,22 +121,7 @@ void SimHost::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
 }
 
 void SimHost::Vouch(AmActor& am, bool vouched, Instant last) {
-  if (rm_actor_.machine == nullptr) return;
-  StepRm(fakes::AmVouched{.attempt = am.attempt, .vouched = vouched, .last = last});
-}
-
-void SimHost::TellRmOfBeats(std::uint32_t sender) {
-  AmActor* am = cluster_.ams.Living(sender);
-  if (am == nullptr || rm_actor_.machine == nullptr) return;
-  links_.CatchUp(*am);
-  Beat& beat = am->beat;
-  const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);
-  TellRmOfBeats(*am, unseen, beat.last_sent.value_or(kernel_.now()));
-}
-
-void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last) {
-  if (unseen == 0 || rm_actor_.machine == nullptr) return;
-  StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = last});
+  rm_.Tell(fakes::AmVouched{.attempt = am.attempt, .vouched = vouched, .last = last});
 }
 
 void SimHost::Handle(AmActor& am, AmAction& action) {
@@ -188,7 +173,9 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     // was told as the link was disturbed.
     const Instant heard = am.beat.last_sent.value_or(Instant{});
     links_.BeatSent(am, call.call.value);
-    TellRmOfBeats(am, Links::TakeUnseen(am.beat), heard);
+    const std::uint64_t unseen = Links::TakeUnseen(am.beat);
+    if (unseen > 0)
+      rm_.Tell(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = heard});
   } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
     links_.StartAnew(am);
   } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {
@@ -196,7 +183,7 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     links_.Vouch(am, false);
     links_.StartAnew(am);
   }
-  SendToRm(am, std::move(caller), am.token, std::move(call.request), poll,
+  rm_.Call(am, std::move(caller), am.token, std::move(call.request), poll,
            [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
              AmActor* same = cluster_.ams.Living(id);
              if (same == nullptr) return;
@@ -248,9 +235,9 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
     NmActor* nm = cluster_.NmOn(node);
     if (nm == nullptr) return answer(latency, Refused(call.node.host));
     for (int copy = 1; copy < copies; ++copy) {
-      static_cast<void>(DeliverToNm(*nm, caller, call.nm_token, call.request));
+      static_cast<void>(ServeCall(*nm, caller, call.nm_token, call.request));
     }
-    yarn::NmResponse response = DeliverToNm(*nm, caller, call.nm_token, std::move(call.request));
+    yarn::NmResponse response = ServeCall(*nm, caller, call.nm_token, std::move(call.request));
     if (answer_lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
     answer(latency, std::move(response));
   });

@@ -74,7 +74,7 @@ void SimHost::NoteReachOfDormant() {
 bool SimHost::Reaches(const FaultOrder& order, bool began) {
   const config::FaultKind& kind = *order.kind;
   if (kind.trap != config::FaultTrap::kNone) return false;
-  if (kind.needs == config::FaultNeeds::kRm && rm_actor_.machine == nullptr) return false;
+  if (kind.needs == config::FaultNeeds::kRm && rm_.process() == nullptr) return false;
   const auto is_up = [this](const Struck& one) {
     return one.node < 0 || cluster_.nodes[one.node].down == 0;
   };
@@ -96,9 +96,9 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
     case config::FaultTarget::kRm:
       switch (kind.traits.rm) {
         case config::RmOutage::kRestarts:
-          return rm_downs_ == own;
+          return rm_.downs() == own;
         case config::RmOutage::kStandsStill:
-          return rm_actor_.machine != nullptr && rm_pauses_ == own;
+          return rm_.process() != nullptr && rm_.pauses() == own;
         case config::RmOutage::kNone:
           return true;
       }

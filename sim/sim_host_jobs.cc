@@ -5,8 +5,8 @@
 
 #include "core/model/check.h"
 #include "core/model/visit.h"
+#include "sim/calls.h"
 #include "sim/sim_host.h"
-#include "sim/sim_host_calls.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -110,7 +110,8 @@ Party SimHost::PartyOf(const ClientActor& client) const {
 
 bool SimHost::HasQuietLink(const ClientActor& client) const {
   // What an idle answer says is the report before it; of an error there is none.
-  return client.last_report && rm_answers() && cluster_.network.Undisturbed(client.place, kRmPlace);
+  return client.last_report && rm_.answers() &&
+         cluster_.network.Undisturbed(client.place, kRmPlace);
 }
 
 void SimHost::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
@@ -147,7 +148,7 @@ void SimHost::Handle(ClientActor& client, ClientAction& action) {
                  [&](ExitClient&) {
                    client.alive = false;
                    job.client = nullptr;
-                   JobEndSeen(job);
+                   EndSeen(job);
                  }},
       action);
 }
@@ -168,7 +169,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
     if (cluster_.job_of_application.emplace(submit->application, client.job.value).second)
       cluster_.jobs.at(client.job.value)->applications.push_back(submit->application);
   }
-  SendToRm(client, std::move(caller), {}, std::move(call.request), poll,
+  rm_.Call(client, std::move(caller), {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
              ClientActor* same = cluster_.clients.Living(id);
              if (same == nullptr) return;
@@ -187,7 +188,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
 
 // ---------------------------------------------------------------- what jobs come to
 
-void SimHost::JobEndSeen(JobRecord& job) {
+void SimHost::EndSeen(JobRecord& job) {
   if (job.ended) return;
   job.ended = true;
   ++jobs_ended_;
@@ -206,8 +207,8 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   JobRecord& job = *found;
   std::size_t leaked = 0;
   for (const ApplicationId& application : job.applications) {
-    if (rm_actor_.machine == nullptr) break;
-    const auto& books = rm_actor_.machine->books().applications;
+    if (rm_.process() == nullptr) break;
+    const auto& books = rm_.process()->books().applications;
     const auto booked = books.find(application);
     if (booked != books.end()) leaked += booked->second->containers.size();
   }

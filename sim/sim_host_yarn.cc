@@ -1,5 +1,4 @@
-// SimHost and YARN: calls to the ResourceManager and the NodeManagers, and the containers that
-// NodeManagers start.
+// SimHost and NodeManagers, and the containers that they start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include "core/model/check.h"
 #include "core/model/launch.h"
 #include "core/model/visit.h"
+#include "sim/calls.h"
 #include "sim/sim_host.h"
-#include "sim/sim_host_calls.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -19,117 +18,21 @@ constexpr std::int32_t kKilledStatus = 137;
 
 }  // namespace
 
-// ---------------------------------------------------------------- ResourceManager
-
-void SimHost::Carry(RmActor&, fakes::RmAction& action) {
-  std::visit(
-      Overloaded{Ignore<fakes::RmNote>{},
-                 [&](fakes::RmReply& reply) { rm_response_ = std::move(reply.response); },
-                 [&](fakes::RmCallNm& call) { RmCallsNm(std::move(call)); },
-                 [&](fakes::NewsForAttempt& news) {
-                   const JobRecord* job = cluster_.JobOf(news.attempt.application);
-                   AmActor* am = job == nullptr ? nullptr : cluster_.AmOf(*job, news.attempt);
-                   if (am != nullptr) links_.ForceBeat(*am);
-                 },
-                 [&](fakes::NewsForNode& news) {
-                   NmActor* nm = cluster_.NmOn(*cluster_.nodes.Find(news.node.host));
-                   if (nm != nullptr) links_.ForceBeat(*nm);
-                 },
-                 [&](fakes::NewsForClient& news) {
-                   const JobRecord* job = cluster_.JobOf(news.application);
-                   if (job != nullptr && job->client != nullptr) links_.ForceBeat(*job->client);
-                 },
-                 [&](fakes::Granted& granted) { TraceGranted(std::move(granted)); },
-                 [&](fakes::Freed& freed) { TraceFreed(freed.container, freed.exit_status); },
-                 [&](fakes::ApplicationEnded& ended) {
-                   JobRecord* job = cluster_.JobOf(ended.application);
-                   if (job == nullptr) return;
-                   trace_.Tell(trace::ApplicationEnded{.job = job->index,
-                                                       .application = ended.application,
-                                                       .final_status = ended.final_status});
-                   // With its client gone only the RM says that the job is over.
-                   if (job->client == nullptr) JobEndSeen(*job);
-                 }},
-      action);
-}
-
-void SimHost::TraceGranted(fakes::Granted&& granted) {
-  // A restarted RM recovers what its predecessor granted: nothing new for the trace.
-  if (!granted_.insert(granted.container).second) return;
-  const JobRecord* job = cluster_.JobOf(granted.container.application_attempt.application);
-  trace_.Tell(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                                      .container = granted.container,
-                                      .node = std::move(granted.node),
-                                      .resource = std::move(granted.resource),
-                                      .am = granted.am});
-}
-
-void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
-  if (granted_.erase(container) == 0) return;
-  if (AgentActor* agent = cluster_.AgentIn(container)) {
-    agent->disowned = true;
-    links_.Update(*agent);
-  }
-  const JobRecord* job = cluster_.JobOf(container.application_attempt.application);
-  trace_.Tell(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                                    .container = container,
-                                    .exit_status = exit_status});
-}
-
-void SimHost::RmCallsNm(fakes::RmCallNm call) {
-  const std::optional<std::int32_t> node = cluster_.nodes.Find(call.node.host);
-  TF_CHECK(node.has_value());
-  const Duration latency = cluster_.network.Latency(kRmPlace, *node, 0);
-  const bool lost =
-      !cluster_.network.Reachable(kRmPlace, *node) || cluster_.network.Lost(kRmPlace, *node, 0);
-  const auto answer = [this, id = call.id, node_id = call.node](Duration back,
-                                                                yarn::NmResponse response) {
-    kernel_.After(back, [this, id, node_id, response = std::move(response)]() mutable {
-      if (rm_actor_.machine == nullptr) return;
-      StepRm(fakes::NmAnswered{.id = id, .node = node_id, .response = std::move(response)});
-    });
-  };
-  if (lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
-  kernel_.After(latency, [this, node = *node, latency, answer, call = std::move(call)]() mutable {
-    NmActor* nm = cluster_.NmOn(node);
-    if (cluster_.nodes[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
-    if (nm == nullptr) return answer(latency, Refused(call.node.host));
-    answer(latency, DeliverToNm(*nm, call.caller, call.token, std::move(call.request)));
-  });
-}
-
-bool SimHost::HasQuietLink(const RmActor&) const {
-  return false;
-}
-
-Party SimHost::PartyOf(const RmActor& rm) const {
-  return {.job = {}, .task = {}, .place = rm.place};
-}
-
 // ---------------------------------------------------------------- NodeManagers
 
 void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
   NmActor& nm = cluster_.nms.Add(links_, *this, node);
   const fakes::NmOptions options =
       NmOptionsOf(setup_.scenario.yarn, cluster_.nodes[node], setup_.seed, node);
-  nm.machine =
-      state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
-                                                   setup_.SeedFor("nm", nm.id))
-            : std::make_unique<fakes::NodeManager>(options, tokens_, setup_.SeedFor("nm", nm.id));
+  nm.machine = state ? std::make_unique<fakes::NodeManager>(
+                           options, rm_.tokens(), std::move(*state), setup_.SeedFor("nm", nm.id))
+                     : std::make_unique<fakes::NodeManager>(options, rm_.tokens(),
+                                                            setup_.SeedFor("nm", nm.id));
   nm.beat.period = setup_.scenario.yarn.nm_heartbeat;
   nm.beat.round_trip = cluster_.network.PollRoundTrip(node, kRmPlace, nm.id);
   cluster_.nm_of_node[static_cast<std::size_t>(node)] = &nm;
   nm.Step(fakes::NmStarted{});
   if (!cluster_.nodes[node].unhealthy_by.empty()) TellHealth(node);
-}
-
-yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller,
-                                      const yarn::Token& token, yarn::NmRequest request) {
-  nm_response_.reset();
-  nm.Step(fakes::NmCall{
-      .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
-  TF_CHECK(nm_response_.has_value());
-  return std::move(*nm_response_);
 }
 
 Party SimHost::PartyOf(const NmActor& nm) const {
@@ -142,7 +45,7 @@ bool SimHost::HasQuietLink(const NmActor& nm) const {
   if (nm.beat.late) return false;
   // While it ends its containers to register anew it does not beat.
   if (!nm.machine->registered()) return false;
-  return rm_answers() && cluster_.network.Undisturbed(nm.place, kRmPlace);
+  return rm_.answers() && cluster_.network.Undisturbed(nm.place, kRmPlace);
 }
 
 void SimHost::SendIdleBeat(NmActor& nm, Instant at, Instant answered) {
@@ -160,8 +63,8 @@ void SimHost::SendIdleBeat(NmActor& nm, Instant at, Instant answered) {
 }
 
 void SimHost::Vouch(NmActor& nm, bool vouched, Instant last) {
-  if (rm_actor_.machine == nullptr) return;
-  StepRm(fakes::NodeVouched{.node = cluster_.nodes[nm.place].id, .vouched = vouched, .last = last});
+  rm_.Tell(
+      fakes::NodeVouched{.node = cluster_.nodes[nm.place].id, .vouched = vouched, .last = last});
 }
 
 void SimHost::Stepped(NmActor& nm) {
@@ -178,7 +81,7 @@ void SimHost::NmShutDown(NmActor& nm) {
 
 void SimHost::Carry(NmActor& nm, fakes::NmAction& action) {
   std::visit(Overloaded{Ignore<fakes::NmNote>{},
-                        [&](fakes::NmReply& reply) { nm_response_ = std::move(reply.response); },
+                        [&](fakes::NmReply& reply) { nm.response = std::move(reply.response); },
                         [&](fakes::NmCallRm& call) { NmCallsRm(nm, std::move(call)); },
                         [&](fakes::Localize& localize) { LocalizeContainer(nm, localize); },
                         [&](fakes::Launch& launch) { LaunchContainer(nm, std::move(launch)); },
@@ -195,11 +98,7 @@ void SimHost::Carry(NmActor& nm, fakes::NmAction& action) {
 void SimHost::ContainerIsDone(const NmActor& nm, const ContainerId& container) {
   trace_.Tell(trace::ContainerGone{.container = container});
   cluster_.containers.erase(container);
-  // No RM has it in its books: what was allocated before a restart ends with it. One that its
-  // node had not claimed in time ends unheard.
-  if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || kernel_.now() >= claims_end_))
-    kernel_.After(setup_.scenario.yarn.nm_heartbeat,
-                  [this, place = nm.place] { ForgetUnclaimedOn(place); });
+  claims_.ContainerEnded(nm.place);
 }
 
 void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
@@ -213,11 +112,11 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
     const Instant heard = nm.beat.last_sent.value_or(Instant{});
     links_.BeatSent(nm, call.id);
     const std::uint64_t unseen = Links::TakeUnseen(nm.beat);
-    if (unseen > 0 && rm_actor_.machine != nullptr) {
-      StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = heard});
+    if (unseen > 0) {
+      rm_.Tell(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = heard});
     }
   }
-  SendToRm(nm, std::move(caller), {}, std::move(call.request), beat,
+  rm_.Call(nm, std::move(caller), {}, std::move(call.request), beat,
            [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse&& response) {
              NmActor* same = cluster_.nms.Living(id);
              if (same == nullptr) return;
@@ -226,7 +125,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
              same->Step(fakes::RmAnswered{.id = call_id, .response = std::move(response)});
              links_.Update(*same);  // It may have been told to register anew.
-             if (registered) ForgetUnclaimedOn(same->place);
+             if (registered) claims_.NodeHasReported(same->place);
            });
 }
 

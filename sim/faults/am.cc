@@ -26,7 +26,7 @@ void SimHost::Strike<FaultId::kAmCrash>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kAmResync>(const FaultOrder& order) {
   for (const AmActor* am : AmsOf(order)) {
-    if (rm_actor_.machine != nullptr) StepRm(fakes::ForgetRegistration{.attempt = am->attempt});
+    rm_.Tell(fakes::ForgetRegistration{.attempt = am->attempt});
   }
 }
 
@@ -34,7 +34,7 @@ void SimHost::Strike<FaultId::kAmResync>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kTokenExpiry>(const FaultOrder& order) {
   for (const AmActor* am : AmsOf(order)) {
-    if (rm_actor_.machine != nullptr) StepRm(fakes::ExpireAmRmToken{.attempt = am->attempt});
+    rm_.Tell(fakes::ExpireAmRmToken{.attempt = am->attempt});
   }
 }
 

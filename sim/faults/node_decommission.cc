@@ -31,15 +31,14 @@ void SimHost::Strike<FaultId::kNodeDecommission>(const FaultOrder& order) {
 /// An RM that is down reads the list of its administrator when it starts.
 void SimHost::OrderDecommission(std::int32_t node) {
   const std::map<std::uint64_t, bool>& leaving = cluster_.nodes[node].leaving_by;
-  if (rm_actor_.machine == nullptr || leaving.empty()) return;
+  if (leaving.empty()) return;
   const bool at_once =
       std::any_of(leaving.begin(), leaving.end(), [](const auto& entry) { return entry.second; });
-  StepRm(fakes::DecommissionNode{.node = cluster_.nodes[node].id, .graceful = !at_once});
+  rm_.Tell(fakes::DecommissionNode{.node = cluster_.nodes[node].id, .graceful = !at_once});
 }
 
 void SimHost::Recommission(std::int32_t node) {
-  if (rm_actor_.machine != nullptr)
-    StepRm(fakes::RecommissionNode{.node = cluster_.nodes[node].id});
+  rm_.Tell(fakes::RecommissionNode{.node = cluster_.nodes[node].id});
   cluster_.nodes[node].restart_nm = true;
   RestartShutDownNm(node);
 }

@@ -5,10 +5,9 @@ namespace tfyarn::sim {
 
 template <>
 void SimHost::Strike<FaultId::kPreempt>(const FaultOrder& order) {
-  if (rm_actor_.machine == nullptr) return;
   const Duration notice = SecondsToDuration(NumberOf(order, "notice", 15));
   for (const AgentActor* agent : AgentsOf(order)) {
-    StepRm(fakes::PreemptContainer{.container = agent->fence.container, .notice = notice});
+    rm_.Tell(fakes::PreemptContainer{.container = agent->fence.container, .notice = notice});
   }
 }
 

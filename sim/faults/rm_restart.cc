@@ -1,13 +1,7 @@
 // A ResourceManager that is down, and starts from its store; or its standby does. A standby opens
 // no port before it is the active one, and clients, AMs and nodes find it by themselves: to them
 // both are one that was away.
-#include <algorithm>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "sim/faults/effects.h"
-#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 
@@ -23,82 +17,17 @@ void SimHost::Strike<FaultId::kRmFailover>(const FaultOrder& order) {
 
 void SimHost::ReplaceRm(const FaultOrder& order) {
   if (order.begins) {
-    if (rm_downs_++ > 0) return;
+    if (!rm_.BeginDown()) return;
     links_.DisturbAll();
-    rm_store_ = rm_actor_.machine->state_store();
-    SetAllocatedAside();
-    rm_actor_.machine.reset();
-  } else if (--rm_downs_ == 0) {
-    rm_actor_.machine = std::make_unique<fakes::ResourceManager>(
-        RmOptionsOf(setup_.scenario, cluster_.nodes), *rm_store_,
-        setup_.SeedFor("rm", KeyOf(order) + 1), kernel_.now());
-    rm_store_.reset();
+    claims_.SetAside();
+    rm_.Stop();
+  } else if (rm_.EndDown()) {
+    rm_.Restart(KeyOf(order) + 1);
     for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) OrderDecommission(node);
-    AwaitClaims();
+    claims_.Await();
     links_.RestoreAll();
-    links_.Reschedule(rm_actor_);
+    rm_.Reschedule();
   }
-}
-
-// What a new RM knows of containers it has from their nodes (hadoop-yarn, work-preserving recovery;
-// without that recovery everything ends). A node takes the tokens of the RM that it has registered
-// with: until it has done so again, it may start what that RM allocated. What it does not report
-// then has never been started, or has ended meanwhile; the new RM gives nothing back for it.
-void SimHost::SetAllocatedAside() {
-  for (const auto& [application, booked] : rm_actor_.machine->books().applications) {
-    for (const auto& [id, container] : booked->containers) {
-      if (!setup_.scenario.yarn.work_preserving_restart) {
-        TraceFreed(id, container_exit::kAborted);
-      } else {
-        const auto node = static_cast<std::size_t>(container.node);
-        unclaimed_[*cluster_.nodes.Find(rm_actor_.machine->books().nodes.at(node)->id.host)]
-            .push_back(id);
-      }
-    }
-  }
-}
-
-void SimHost::AwaitClaims() {
-  claims_end_ = kernel_.now() + setup_.scenario.yarn.nm_expiry;
-  kernel_.After(setup_.scenario.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
-}
-
-/// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still
-/// hears none, and takes none for lost: they have their time again when it goes on.
-void SimHost::ForgetUnclaimed() {
-  if (rm_actor_.paused) {
-    nodes_have_their_time_again_ = true;
-    return;
-  }
-  std::vector<Place> nodes;
-  for (const auto& [place, ids] : unclaimed_) nodes.push_back(place);
-  for (const Place place : nodes) ForgetUnclaimedOn(place);
-}
-
-void SimHost::ForgetUnclaimedOn(Place node) {
-  const auto aside = unclaimed_.find(node);
-  if (rm_actor_.machine == nullptr || aside == unclaimed_.end()) return;
-  const std::vector<ContainerId> ids = std::move(aside->second);
-  unclaimed_.erase(aside);
-  for (const ContainerId& id : ids) {
-    const auto& applications = rm_actor_.machine->books().applications;
-    const auto booked = applications.find(id.application_attempt.application);
-    if (booked != applications.end() && booked->second->containers.contains(id)) continue;
-    if (cluster_.containers.contains(id)) {
-      unclaimed_[node].push_back(id);  // It runs where the RM does not know of it.
-    } else {
-      TraceFreed(id, container_exit::kAborted);
-    }
-  }
-}
-
-/// With the RM that runs.
-bool SimHost::IsRegistered(Place node) const {
-  if (rm_actor_.machine == nullptr) return false;
-  const std::vector<const fakes::BookedNode*>& known = rm_actor_.machine->books().nodes;
-  const std::string& host = cluster_.nodes[node].id.host;
-  return std::any_of(known.begin(), known.end(),
-                     [&](const fakes::BookedNode* one) { return one->id.host == host; });
 }
 
 }  // namespace tfyarn::sim
