@@ -80,6 +80,9 @@ class Driver {
     actor.inbox.push_back(std::move(event));
   }
 
+  /// The process ends, at once: what runs in it is gone, and no one is told.
+  virtual void End(Actor<Machine>& actor) = 0;
+
   // See AnyActor.
   [[nodiscard]] virtual Party PartyOf(const Actor<Machine>& actor) const = 0;
   [[nodiscard]] virtual bool HasQuietLink(const Actor<Machine>& actor) const = 0;
@@ -114,6 +117,8 @@ class Actor final : public AnyActor, public Role<Machine>::Record {
   }
   /// Whether it stands still or not.
   void StepNow(Event&& event) { driver_.Step(*this, std::move(event)); }
+  /// Its process ends, at once: what runs in it is gone, and no one is told.
+  void End() { driver_.End(*this); }
   /// A step about beats that were never sent: nothing comes of it.
   template <class OneEvent>
   void StepQuietly(Instant at, const OneEvent& event) {

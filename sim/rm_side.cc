@@ -1,5 +1,8 @@
 #include "sim/rm_side.h"
 
+#include <algorithm>
+#include <map>
+
 #include "core/model/check.h"
 #include "core/model/visit.h"
 #include "sim/yarn_options.h"
@@ -124,6 +127,14 @@ void RmSide::HearBeatsOf(std::uint32_t id) {
   if (unseen == 0) return;
   Tell(fakes::AmHeartbeatsElided{
       .attempt = am->attempt, .count = unseen, .last = beat.last_sent.value_or(kernel_.now())});
+}
+
+void RmSide::Exclude(std::int32_t node) {
+  const std::map<std::uint64_t, bool>& leaving = cluster_.nodes[node].leaving_by;
+  if (leaving.empty()) return;
+  const bool at_once =
+      std::any_of(leaving.begin(), leaving.end(), [](const auto& entry) { return entry.second; });
+  Tell(fakes::DecommissionNode{.node = cluster_.nodes[node].id, .graceful = !at_once});
 }
 
 void RmSide::Stop() {

@@ -79,6 +79,9 @@ class RmSide : private Driver<fakes::ResourceManager> {
   [[nodiscard]] bool EndDown() { return --downs_ == 0; }
   [[nodiscard]] bool BeginPause() { return pauses_++ == 0; }
   [[nodiscard]] bool EndPause() { return --pauses_ == 0; }
+  /// The administrator's list has the node on it, or not: what is to happen to it. One that is
+  /// down reads the list when it starts.
+  void Exclude(std::int32_t node);
   /// Its process ends. What it has stored is kept.
   void Stop();
   /// Another starts from that store; `entity` keys its draws.
@@ -103,6 +106,7 @@ class RmSide : private Driver<fakes::ResourceManager> {
   [[nodiscard]] yarn::RmResponse Serve(Terms&& terms, yarn::RmRequest&& request);
 
   void Carry(RmActor& rm, fakes::RmAction& action) override;
+  void End(RmActor& /*rm*/) override { Stop(); }
   [[nodiscard]] Party PartyOf(const RmActor& rm) const override;
   [[nodiscard]] bool HasQuietLink(const RmActor& /*rm*/) const override { return false; }
   void SendIdleBeat(RmActor& /*rm*/, Instant /*at*/, Instant /*answered*/) override {}

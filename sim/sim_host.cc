@@ -18,8 +18,7 @@ constexpr std::uint64_t kEventsBetweenProgress = 20'000;
 }  // namespace
 
 SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
-    : Driver<fakes::NodeManager>(kernel_, links_, setup_),
-      Driver<client::JobClient>(kernel_, links_, setup_),
+    : Driver<client::JobClient>(kernel_, links_, setup_),
       Driver<am::ApplicationMaster>(kernel_, links_, setup_),
       Driver<agent::TaskAgent>(kernel_, links_, setup_),
       setup_(scenario, options),
@@ -35,10 +34,12 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       workloads_(kernel_, cluster_, trace_, hdfs_),
       rm_(kernel_, links_, setup_, cluster_, message_faults_, trace_, sabotage_),
       claims_(kernel_, setup_, cluster_, rm_),
+      nms_(kernel_, links_, setup_, cluster_, marks_, trace_, hdfs_, rm_, claims_),
       checkers_view_(cluster_, rm_.actor()),
-      arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed),
-      launch_delays_(options.seed, "containers") {
+      arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed) {
   rm_.SetJobEnds(*this);
+  nms_.SetStarter("am", *this);
+  nms_.SetStarter("agent", *this);
 }
 
 SimHost::~SimHost() = default;
@@ -55,7 +56,7 @@ void SimHost::Start() {
                                     .labels = node.labels,
                                     .capacity = node.capacity});
   }
-  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) StartNm(i, std::nullopt);
+  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) nms_.Start(i);
   SubmitNextArrival();
   fault_schedule_.Start(*this);
   rm_.Reschedule();
@@ -65,7 +66,7 @@ void SimHost::DrawAnew(std::uint64_t seed) {
   links_.DisturbAll();
   setup_.seed = seed;
   cluster_.network.DrawAnew(seed);
-  launch_delays_ = Random(seed, "containers").Shaking();
+  nms_.DrawAnew();
   hdfs_.DrawAnew();
   for (const auto& [index, job] : cluster_.jobs) job->workload->DrawAnew(seed);
   fault_schedule_.DrawAnew();

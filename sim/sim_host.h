@@ -18,7 +18,6 @@
 #include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/launch.h"
-#include "fakes/yarn-rm/node_manager.h"
 #include "sim/actors.h"
 #include "sim/arrivals.h"
 #include "sim/claims.h"
@@ -29,6 +28,7 @@
 #include "sim/kernel.h"
 #include "sim/links.h"
 #include "sim/message_faults.h"
+#include "sim/nm_side.h"
 #include "sim/rm_side.h"
 #include "sim/run.h"
 #include "sim/run_setup.h"
@@ -41,7 +41,7 @@ namespace tfyarn::sim {
 
 class SimHost : private FaultCarrier,
                 private JobEnds,
-                private Driver<fakes::NodeManager>,
+                private ProcessStarter,
                 private Driver<client::JobClient>,
                 private Driver<am::ApplicationMaster>,
                 private Driver<agent::TaskAgent> {
@@ -63,32 +63,6 @@ class SimHost : private FaultCarrier,
   void ScanInvariants();
   void SettleWorkloads();
 
-  // ---- sim_host_yarn.cc: RM, NMs
-  void NmShutDown(NmActor& nm);
-  void Carry(NmActor& nm, fakes::NmAction& action) override;
-  void Stepped(NmActor& nm) override;
-  [[nodiscard]] Party PartyOf(const NmActor& nm) const override;
-  [[nodiscard]] bool HasQuietLink(const NmActor& nm) const override;
-  void SendIdleBeat(NmActor& nm, Instant at, Instant answered) override;
-  void Vouch(NmActor& nm, bool vouched, Instant last) override;
-  void ContainerIsDone(const NmActor& nm, const ContainerId& container);
-  void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
-  void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
-  /// `tries`: how often HDFS has refused so far.
-  void FetchFiles(NmActor& nm, const fakes::Localize& order, int tries);
-  /// Besides what is fetched from HDFS.
-  [[nodiscard]] Duration LocalizationTime(Place node, const ApplicationId& application);
-  void LaunchContainer(NmActor& nm, fakes::Launch&& order);
-  /// Why a file of the container cannot be fetched; empty when all can.
-  [[nodiscard]] std::string MissingFile(const yarn::ContainerLaunchContext& context);
-  void StartContainerProcess(std::int32_t node, const ContainerId& container,
-                             const yarn::ContainerLaunchContext& context);
-  void SignalContainerProcess(const ContainerId& container, bool kill);
-  /// The container's own process has ended: tells its NM, if there is one.
-  void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
-                             const std::string& diagnostics);
-  void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
-
   // ---- sim_host_jobs.cc: arrivals, clients
   void SubmitNextArrival();
   void CreateJob(std::shared_ptr<const config::JobConfig> config);
@@ -102,7 +76,7 @@ class SimHost : private FaultCarrier,
   void Vouch(ClientActor& /*client*/, bool /*vouched*/, Instant /*last*/) override {}
   void Handle(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
-  void KillProcess(ClientActor& client);
+  void End(ClientActor& client) override;
   void EndSeen(JobRecord& job) override;
   void CheckLeaks(trace::JobIndex job);
 
@@ -115,8 +89,8 @@ class SimHost : private FaultCarrier,
   void SendIdleBeat(AmActor& am, Instant at, Instant answered) override;
   void Vouch(AmActor& am, bool vouched, Instant last) override;
   void Handle(AmActor& am, AmAction& action);
-  void StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
-               std::string staging_directory);
+  void StartProcess(JobRecord& job, std::int32_t node, const ContainerId& container,
+                    const yarn::ContainerLaunchContext& context) override;
   void AmCallsRm(AmActor& am, CallRm call);
   void AmCallsNm(AmActor& am, CallNm call);
   void AmSendsToAgent(AmActor& am, SendToAgent send);
@@ -127,10 +101,10 @@ class SimHost : private FaultCarrier,
   void PublishAmAddress(std::uint32_t id, const PublishAddress& publish);
   void CrashAm(AmActor& am);
   void KillProcess(AmActor& am);
-  void EndAm(AmActor& am);
+  void End(AmActor& am) override;
 
   // ---- sim_host_agents.cc: agents and user processes
-  void StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& launch);
+  void StartAgent(JobRecord& job, std::int32_t node, const yarn::ContainerLaunchContext& context);
   void Hears(AgentActor& agent, const AgentEvent& event) override;
   void Heard(AgentActor& agent, AgentEvent&& event) override;
   void Carry(AgentActor& agent, AgentAction& action) override;
@@ -144,7 +118,7 @@ class SimHost : private FaultCarrier,
   void ReadAmAddressFor(const AgentActor& agent);
   void AgentSendsToAm(AgentActor& agent, SendToAm send);
   /// The agent's process is gone, and the user's with it. Its NM is not told.
-  void EndAgent(AgentActor& agent);
+  void End(AgentActor& agent) override;
   void KillProcess(AgentActor& agent);
   void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
 
@@ -164,23 +138,10 @@ class SimHost : private FaultCarrier,
 
   // ---- sim/faults: what kinds share, and what others ask
   void SwitchNodes(const FaultOrder& order);
-  void CrashNode(std::int32_t node);
-  void OrderDecommission(std::int32_t node);
   void Recommission(std::int32_t node);
-  void RestartShutDownNm(std::int32_t node);
-  /// `report`: why the node is unhealthy by that fault; empty when it is not any more.
-  void SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report);
-  void TellHealth(std::int32_t node);
   void SetClocks(const FaultOrder& order);
   void LoseDisks(const FaultOrder& order, const std::string& error, const std::string& report);
-  /// Why nothing can start on the node; empty while its disks are well.
-  [[nodiscard]] std::string FailureByDisks(std::int32_t node) const;
-  /// How a container's process ended; a NM that is down finds it when it recovers.
-  void TellNmOf(std::int32_t node, fakes::NmEvent event);
-  void ReportMissed(std::int32_t node);
   void FailStarts(const FaultOrder& order, bool launch);
-  /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
-  [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
   /// `fails`: under the process that has some.
   void TakeGpus(const FaultOrder& order, bool fails);
   void FailGpuProcessOn(std::int32_t node);
@@ -199,10 +160,6 @@ class SimHost : private FaultCarrier,
   [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
   void TellWorkloadsOfCuts();
 
-  // ---- sim_host_ends.cc
-  /// What runs in the container is gone, and its node forgets it.
-  void EndContainer(const ContainerId& id);
-  void EndNm(NmActor& nm);
   [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order) const;
 
   RunSetup setup_;
@@ -219,6 +176,7 @@ class SimHost : private FaultCarrier,
   Workloads workloads_;
   RmSide rm_;
   Claims claims_;
+  NmSide nms_;
   CheckersView checkers_view_;
 
   std::uint64_t jobs_created_ = 0;
@@ -236,10 +194,6 @@ class SimHost : private FaultCarrier,
   std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
   /// By fault and instance: AM processes that it made stand still, clients that it took away.
   std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
-  /// How containers' processes ended while their NM was down.
-  std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
-  std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
-  Random launch_delays_;
 };
 
 }  // namespace tfyarn::sim

@@ -10,7 +10,11 @@
 
 namespace tfyarn::sim {
 
-void SimHost::StartAgent(JobRecord& job, std::int32_t node, const AgentLaunch& launch) {
+void SimHost::StartAgent(JobRecord& job, std::int32_t node,
+                         const yarn::ContainerLaunchContext& context) {
+  const Expected<AgentLaunch> read = AgentLaunchFrom(context.environment);
+  TF_CHECK(read.has_value());
+  const AgentLaunch& launch = *read;
   AgentActor& agent = cluster_.agents.Add(links_, *this, node);
   agent.job = job.index;
   agent.fence = launch.fence;
@@ -58,10 +62,10 @@ void SimHost::Carry(AgentActor& agent, AgentAction& action) {
 void SimHost::KillProcess(AgentActor& agent) {
   if (!agent.alive) return;
   const ContainerId container = agent.fence.container;
-  EndAgent(agent);
+  agent.End();
   // Its node learns of it when the step that runs now is over.
   kernel_.After(Duration::zero(),
-                [this, container] { ContainerProcessEnded(container, 128 + kSigkill, ""); });
+                [this, container] { nms_.ProcessEnded(container, 128 + kSigkill, ""); });
 }
 
 Party SimHost::PartyOf(const AgentActor& agent) const {
@@ -130,10 +134,10 @@ void SimHost::Handle(AgentActor& agent, AgentAction& action) {
                         [&](ExitAgent& exit) {
                           if (sabotage_.Is(Damage::kLost)) return;
                           const ContainerId container = agent.fence.container;
-                          EndAgent(agent);
+                          agent.End();
                           kernel_.After(Duration::zero(),
                                         [this, container, code = exit.code, reason = exit.reason] {
-                                          ContainerProcessEnded(container, code, reason);
+                                          nms_.ProcessEnded(container, code, reason);
                                         });
                         }},
              action);
@@ -199,7 +203,7 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   }
 }
 
-void SimHost::EndAgent(AgentActor& agent) {
+void SimHost::End(AgentActor& agent) {
   if (!agent.alive) return;
   if (JobRecord* job = cluster_.JobAt(agent.job)) {
     workloads_.Do(*job,

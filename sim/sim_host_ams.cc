@@ -33,15 +33,18 @@ std::optional<std::int32_t> ResubmissionOf(const JobRecord& job, const Applicati
 
 }  // namespace
 
-void SimHost::StartAm(JobRecord& job, std::int32_t node, const ContainerId& container,
-                      std::string staging_directory) {
+void SimHost::StartProcess(JobRecord& job, std::int32_t node, const ContainerId& container,
+                           const yarn::ContainerLaunchContext& context) {
+  if (LaunchRole(context.environment) == "agent") return StartAgent(job, node, context);
+  const Expected<AmLaunch> launch = AmLaunchFrom(context.environment);
+  TF_CHECK(launch.has_value());
   AmActor& am = cluster_.ams.Add(links_, *this, node);
   am.job = job.index;
   am.attempt = container.application_attempt;
   am.resubmission = ResubmissionOf(job, am.attempt.application);
   am.container = container;
   if (rm_.process() != nullptr) am.token = rm_.process()->AmRmTokenOf(am.attempt);
-  am.staging_directory = std::move(staging_directory);
+  am.staging_directory = launch->staging_directory;
   am::AmOptions options;
   options.staging_directory = am.staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
@@ -150,9 +153,9 @@ void SimHost::Handle(AmActor& am, AmAction& action) {
                  [&](ExitAm& exit) {
                    if (sabotage_.Is(Damage::kLost)) return;
                    const ContainerId container = am.container;
-                   EndAm(am);
+                   am.End();
                    kernel_.After(Duration::zero(), [this, container, code = exit.code] {
-                     ContainerProcessEnded(container, code, "");
+                     nms_.ProcessEnded(container, code, "");
                    });
                  },
                  [&](JobStateChanged& changed) {
@@ -287,11 +290,11 @@ void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
 /// Its process is killed.
 void SimHost::CrashAm(AmActor& am) {
   const ContainerId container = am.container;
-  EndAm(am);
-  ContainerProcessEnded(container, 128 + kSigkill, "");
+  am.End();
+  nms_.ProcessEnded(container, 128 + kSigkill, "");
 }
 
-void SimHost::EndAm(AmActor& am) {
+void SimHost::End(AmActor& am) {
   if (!am.alive) return;
   am.alive = false;
   // Its RM and its agents hear nothing from it any more.

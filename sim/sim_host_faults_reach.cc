@@ -135,4 +135,17 @@ bool SimHost::ReachesTask(const FaultOrder& order) {
   });
 }
 
+std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) const {
+  std::vector<AgentActor*> agents;
+  for (const Struck& struck : order.struck) {
+    const JobRecord* job = cluster_.JobNamed(struck.job);
+    if (job == nullptr) continue;
+    for (AgentActor* agent : job->agents) {
+      if (struck.kind == StruckKind::kJob || agent->fence.task == struck.task)
+        agents.push_back(agent);
+    }
+  }
+  return agents;
+}
+
 }  // namespace tfyarn::sim

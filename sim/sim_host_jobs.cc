@@ -83,8 +83,7 @@ void SimHost::Carry(ClientActor& client, ClientAction& action) {
       trace_.Tell(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
   ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
   sabotage_.Obey(
-      EffectActor::kClient, client, order, [&] { Handle(client, order); },
-      [&] { KillProcess(client); });
+      EffectActor::kClient, client, order, [&] { Handle(client, order); }, [&] { client.End(); });
 }
 
 void SimHost::Stepped(ClientActor& client) {
@@ -97,7 +96,7 @@ void SimHost::Stepped(ClientActor& client) {
   kernel_.After(Duration::zero(), [this, id = client.id] { cluster_.clients.Remove(id); });
 }
 
-void SimHost::KillProcess(ClientActor& client) {
+void SimHost::End(ClientActor& client) {
   if (!client.alive) return;
   client.alive = false;
   links_.Update(client);
@@ -224,10 +223,10 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   const auto named = cluster_.job_by_name.find(job.name);
   if (named != cluster_.job_by_name.end() && named->second == index.value)
     cluster_.job_by_name.erase(named);
-  for (AgentActor* agent : std::vector<AgentActor*>(job.agents)) EndAgent(*agent);
+  for (AgentActor* agent : std::vector<AgentActor*>(job.agents)) agent->End();
   // An earlier one, too, may live on where no message reaches it.
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.ams)) {
-    if (AmActor* am = cluster_.ams.Find(id)) EndAm(*am);
+    if (AmActor* am = cluster_.ams.Find(id)) am->End();
   }
   cluster_.jobs.erase(job.index.value);
   --jobs_alive_;

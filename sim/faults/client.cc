@@ -29,9 +29,7 @@ void SimHost::Strike<FaultId::kClientLost>(const FaultOrder& order) {
   if (!order.begins) return ReturnClients(KeyOf(order));
   for (ClientActor* client : ClientsOf(order)) {
     if (!order.lasts) {
-      client->alive = false;
-      links_.Update(*client);
-      cluster_.JobAt(client->job)->client = nullptr;
+      client->End();
       cluster_.clients.Remove(client->id);
     } else {
       paused_[KeyOf(order)].push_back(client->id);

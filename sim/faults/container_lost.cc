@@ -10,8 +10,8 @@ void SimHost::EndContainers(const FaultOrder& order, std::int32_t exit_status,
                             const std::string& diagnostics) {
   for (AgentActor* agent : AgentsOf(order)) {
     const ContainerId container = agent->fence.container;
-    EndAgent(*agent);
-    ContainerProcessEnded(container, exit_status, diagnostics);
+    agent->End();
+    nms_.ProcessEnded(container, exit_status, diagnostics);
   }
 }
 

@@ -20,12 +20,12 @@ void SimHost::LoseDisks(const FaultOrder& order, const std::string& error,
     std::map<std::uint64_t, std::string>& lost = cluster_.nodes[node].disks_lost_by;
     if (!order.begins) {
       lost.erase(KeyOf(order));
-      SetUnhealthy(node, KeyOf(order), "");
+      nms_.SetUnhealthy(node, KeyOf(order), "");
       continue;
     }
     lost[KeyOf(order)] = error;
     kernel_.After(noticed, [this, node, key = KeyOf(order), report] {
-      if (cluster_.nodes[node].disks_lost_by.contains(key)) SetUnhealthy(node, key, report);
+      if (cluster_.nodes[node].disks_lost_by.contains(key)) nms_.SetUnhealthy(node, key, report);
     });
   }
 }
@@ -39,13 +39,6 @@ void SimHost::Strike<FaultId::kDiskFull>(const FaultOrder& order) {
 template <>
 void SimHost::Strike<FaultId::kDisksFailed>(const FaultOrder& order) {
   LoseDisks(order, "input/output error", "1/1 local-dirs have errors");
-}
-
-std::string SimHost::FailureByDisks(std::int32_t node) const {
-  const NodeInfo& info = cluster_.nodes[node];
-  if (info.disks_lost_by.empty()) return {};
-  return fmt::format("most of the disks failed on {}: {}", info.id.host,
-                     info.disks_lost_by.begin()->second);
 }
 
 }  // namespace tfyarn::sim

@@ -37,16 +37,4 @@ void SimHost::Strike<FaultId::kLocalizeFail>(const FaultOrder& order) {
   FailStarts(order, /*launch=*/false);
 }
 
-std::string SimHost::LaunchFailure(std::int32_t node, bool localize) {
-  NodeInfo& info = cluster_.nodes[node];
-  const std::int32_t always = localize ? info.localize_fails : info.launch_fails;
-  std::int32_t& next = localize ? info.localize_fails_next : info.launch_fails_next;
-  if (always == 0 && next == 0) return {};
-  if (always == 0) --next;
-  for (const std::uint32_t fault : localize ? info.localize_failed_by : info.launch_failed_by)
-    marks_.struck[fault] = true;
-  return localize ? fmt::format("localization failed on {}: no space left on device", info.id.host)
-                  : fmt::format("container launch failed on {}: cannot run program", info.id.host);
-}
-
 }  // namespace tfyarn::sim

@@ -23,7 +23,7 @@ void SimHost::ReplaceRm(const FaultOrder& order) {
     rm_.Stop();
   } else if (rm_.EndDown()) {
     rm_.Restart(KeyOf(order) + 1);
-    for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) OrderDecommission(node);
+    for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) rm_.Exclude(node);
     claims_.Await();
     links_.RestoreAll();
     rm_.Reschedule();
