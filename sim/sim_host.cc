@@ -19,8 +19,6 @@ constexpr std::uint64_t kEventsBetweenProgress = 20'000;
 
 SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
     : Driver<client::JobClient>(kernel_, links_, setup_),
-      Driver<am::ApplicationMaster>(kernel_, links_, setup_),
-      Driver<agent::TaskAgent>(kernel_, links_, setup_),
       setup_(scenario, options),
       // A beat that one of them aims at must be there to be met.
       links_(kernel_, message_faults_, options.elide && options.sabotage.empty()),
@@ -35,11 +33,13 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       rm_(kernel_, links_, setup_, cluster_, message_faults_, trace_, sabotage_),
       claims_(kernel_, setup_, cluster_, rm_),
       nms_(kernel_, links_, setup_, cluster_, marks_, trace_, hdfs_, rm_, claims_),
+      agents_(kernel_, links_, setup_, cluster_, message_faults_, marks_, trace_, sabotage_, hdfs_,
+              workloads_, rm_, nms_),
+      ams_(kernel_, links_, setup_, cluster_, message_faults_, fault_schedule_, trace_, sabotage_,
+           hdfs_, rm_, nms_, agents_),
       checkers_view_(cluster_, rm_.actor()),
       arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed) {
   rm_.SetJobEnds(*this);
-  nms_.SetStarter("am", *this);
-  nms_.SetStarter("agent", *this);
 }
 
 SimHost::~SimHost() = default;

@@ -19,6 +19,8 @@
 #include "config/scenario.h"
 #include "core/model/launch.h"
 #include "sim/actors.h"
+#include "sim/agents.h"
+#include "sim/application_masters.h"
 #include "sim/arrivals.h"
 #include "sim/claims.h"
 #include "sim/cluster.h"
@@ -39,12 +41,7 @@
 
 namespace tfyarn::sim {
 
-class SimHost : private FaultCarrier,
-                private JobEnds,
-                private ProcessStarter,
-                private Driver<client::JobClient>,
-                private Driver<am::ApplicationMaster>,
-                private Driver<agent::TaskAgent> {
+class SimHost : private FaultCarrier, private JobEnds, private Driver<client::JobClient> {
  public:
   SimHost(const config::Scenario& scenario, const RunOptions& options);
   ~SimHost();
@@ -80,48 +77,6 @@ class SimHost : private FaultCarrier,
   void EndSeen(JobRecord& job) override;
   void CheckLeaks(trace::JobIndex job);
 
-  // ---- sim_host_ams.cc: ApplicationMasters
-  void Hears(AmActor& am, const AmEvent& event) override;
-  void Heard(AmActor& am, AmEvent&& event) override;
-  void Carry(AmActor& am, AmAction& action) override;
-  [[nodiscard]] Party PartyOf(const AmActor& am) const override;
-  [[nodiscard]] bool HasQuietLink(const AmActor& am) const override;
-  void SendIdleBeat(AmActor& am, Instant at, Instant answered) override;
-  void Vouch(AmActor& am, bool vouched, Instant last) override;
-  void Handle(AmActor& am, AmAction& action);
-  void StartProcess(JobRecord& job, std::int32_t node, const ContainerId& container,
-                    const yarn::ContainerLaunchContext& context) override;
-  void AmCallsRm(AmActor& am, CallRm call);
-  void AmCallsNm(AmActor& am, CallNm call);
-  void AmSendsToAgent(AmActor& am, SendToAgent send);
-  void AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said);
-  void AppendNext(AmActor& am);
-  void AppendAnswered(std::uint32_t am, JournalSeq seq, const hdfs::HdfsResponse& response);
-  void ReadJournalFor(AmActor& am);
-  void PublishAmAddress(std::uint32_t id, const PublishAddress& publish);
-  void CrashAm(AmActor& am);
-  void KillProcess(AmActor& am);
-  void End(AmActor& am) override;
-
-  // ---- sim_host_agents.cc: agents and user processes
-  void StartAgent(JobRecord& job, std::int32_t node, const yarn::ContainerLaunchContext& context);
-  void Hears(AgentActor& agent, const AgentEvent& event) override;
-  void Heard(AgentActor& agent, AgentEvent&& event) override;
-  void Carry(AgentActor& agent, AgentAction& action) override;
-  [[nodiscard]] Party PartyOf(const AgentActor& agent) const override;
-  [[nodiscard]] bool HasQuietLink(const AgentActor& agent) const override;
-  void SendIdleBeat(AgentActor& agent, Instant at, Instant answered) override;
-  void Vouch(AgentActor& agent, bool vouched, Instant last) override;
-  void Handle(AgentActor& agent, AgentAction& action);
-  void LeasePortFor(AgentActor& agent);
-  void SignalUserProcess(const AgentActor& agent, const SignalProcess& order);
-  void ReadAmAddressFor(const AgentActor& agent);
-  void AgentSendsToAm(AgentActor& agent, SendToAm send);
-  /// The agent's process is gone, and the user's with it. Its NM is not told.
-  void End(AgentActor& agent) override;
-  void KillProcess(AgentActor& agent);
-  void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
-
   // ---- sim_host_faults*.cc
   void Carry(const FaultOrder& order) override;
   void Cover(const FaultOrder& order);
@@ -148,7 +103,6 @@ class SimHost : private FaultCarrier,
   void PaceChanged(std::int32_t node);
   void ReplaceRm(const FaultOrder& order);
   [[nodiscard]] std::vector<AmActor*> AmsOf(const FaultOrder& order);
-  void PauseAm(AmActor& am, bool paused);
   [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
   void ReturnClients(std::uint64_t fault);
   void GoOn(ClientActor& client);
@@ -177,6 +131,8 @@ class SimHost : private FaultCarrier,
   RmSide rm_;
   Claims claims_;
   NmSide nms_;
+  Agents agents_;
+  ApplicationMasters ams_;
   CheckersView checkers_view_;
 
   std::uint64_t jobs_created_ = 0;
@@ -186,13 +142,7 @@ class SimHost : private FaultCarrier,
   Arrivals arrivals_;
   /// Those that reach nothing as yet, by fault and instance.
   std::map<std::uint64_t, FaultOrder> dormant_faults_;
-  /// Another program has the port of a task's next processes.
-  struct StolenPort {
-    std::int32_t starts = 0;     ///< Of so many of them.
-    std::set<std::uint32_t> by;  ///< Faults.
-  };
-  std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
-  /// By fault and instance: AM processes that it made stand still, clients that it took away.
+  /// By fault and instance: clients that it took away.
   std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
 };
 

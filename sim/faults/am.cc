@@ -1,6 +1,5 @@
 // ApplicationMasters whose process is killed or stands still, or whom the RM does not know any
 // more.
-#include <utility>
 #include <vector>
 
 #include "sim/faults/effects.h"
@@ -19,7 +18,7 @@ std::vector<AmActor*> SimHost::AmsOf(const FaultOrder& order) {
 
 template <>
 void SimHost::Strike<FaultId::kAmCrash>(const FaultOrder& order) {
-  for (AmActor* am : AmsOf(order)) CrashAm(*am);
+  for (AmActor* am : AmsOf(order)) ams_.Kill(*am);
 }
 
 // Source: ApplicationMasterService.allocate (ApplicationMasterNotRegisteredException).
@@ -40,35 +39,8 @@ void SimHost::Strike<FaultId::kTokenExpiry>(const FaultOrder& order) {
 
 template <>
 void SimHost::Strike<FaultId::kAmPause>(const FaultOrder& order) {
-  std::vector<std::uint32_t>& paused = paused_[KeyOf(order)];
-  if (order.begins) {
-    for (AmActor* am : AmsOf(order)) {
-      paused.push_back(am->id);
-      if (++am->pauses == 1) PauseAm(*am, true);
-    }
-    return;
-  }
-  // The process that stood still goes on, though its job may have another AM by now.
-  for (const std::uint32_t id : paused) {
-    AmActor* am = cluster_.ams.Living(id);
-    if (am != nullptr && --am->pauses == 0) PauseAm(*am, false);
-  }
-  paused_.erase(KeyOf(order));
-}
-
-void SimHost::PauseAm(AmActor& am, bool paused) {
-  am.paused = paused;
-  links_.Update(am);
-  if (const JobRecord* job = cluster_.JobAt(am.job)) {
-    for (AgentActor* agent : std::vector<AgentActor*>(job->agents)) links_.Update(*agent);
-  }
-  if (paused) return;
-  for (AmEvent& event : std::exchange(am.inbox, {})) {
-    kernel_.After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
-      if (AmActor* same = cluster_.ams.Living(id)) same->Step(std::move(event));
-    });
-  }
-  links_.Reschedule(am);
+  if (!order.begins) return ams_.GoOn(KeyOf(order));
+  for (AmActor* am : AmsOf(order)) ams_.Pause(*am, KeyOf(order));
 }
 
 }  // namespace tfyarn::sim

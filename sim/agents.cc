@@ -1,17 +1,35 @@
-// SimHost and agents: the process in every task's container, and the user's processes that it runs.
+#include "sim/agents.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/launch.h"
 #include "core/model/visit.h"
-#include "sim/calls.h"
+#include "sim/behavior.h"
 #include "sim/coverage.h"
-#include "sim/sim_host.h"
 
 namespace tfyarn::sim {
 
-void SimHost::StartAgent(JobRecord& job, std::int32_t node,
-                         const yarn::ContainerLaunchContext& context) {
+Agents::Agents(Kernel& kernel, Links& links, const RunSetup& setup, Cluster& cluster,
+               MessageFaults& message_faults, FaultMarks& marks, TraceTap& trace,
+               SabotageDesk& sabotage, HdfsSide& hdfs, Workloads& workloads, const RmSide& rm,
+               NmSide& nms)
+    : Driver(kernel, links, setup),
+      cluster_(cluster),
+      message_faults_(message_faults),
+      marks_(marks),
+      trace_(trace),
+      sabotage_(sabotage),
+      hdfs_(hdfs),
+      workloads_(workloads),
+      rm_(rm),
+      nms_(nms) {
+  nms.SetStarter("agent", *this);
+}
+
+void Agents::StartProcess(JobRecord& job, std::int32_t node, const ContainerId& container,
+                          const yarn::ContainerLaunchContext& context) {
   const Expected<AgentLaunch> read = AgentLaunchFrom(context.environment);
   TF_CHECK(read.has_value());
   const AgentLaunch& launch = *read;
@@ -20,7 +38,6 @@ void SimHost::StartAgent(JobRecord& job, std::int32_t node,
   agent.fence = launch.fence;
   agent.staging_directory = launch.staging_directory;
   // By its container: what other actors there are changes nothing.
-  const ContainerId& container = launch.fence.container;
   const ApplicationAttemptId& attempt = container.application_attempt;
   const auto entity = (static_cast<std::uint64_t>(attempt.application.id) << 48) ^
                       (static_cast<std::uint64_t>(attempt.attempt) << 40) ^
@@ -40,26 +57,25 @@ void SimHost::StartAgent(JobRecord& job, std::int32_t node,
                           .host = cluster_.nodes[node].id.host});
 }
 
-void SimHost::Hears(AgentActor& agent, const AgentEvent& event) {
+void Agents::Hears(AgentActor& agent, const AgentEvent& event) {
   if (setup_.options.coverage != nullptr)
     setup_.options.coverage->AgentHears(kernel_.now(), agent.machine->snapshot(), event);
 }
 
-void SimHost::Heard(AgentActor& agent, AgentEvent&& event) {
+void Agents::Heard(AgentActor& agent, AgentEvent&& event) {
   trace_.Tell(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
 }
 
-void SimHost::Carry(AgentActor& agent, AgentAction& action) {
+void Agents::Carry(AgentActor& agent, AgentAction& action) {
   trace::TraceRecord& record = trace_.Tell(trace::AgentOrdered{
       .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
   AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
   sabotage_.Obey(
-      EffectActor::kAgent, agent, order, [&] { Handle(agent, order); },
-      [&] { KillProcess(agent); });
+      EffectActor::kAgent, agent, order, [&] { Obey(agent, order); }, [&] { Kill(agent); });
 }
 
-void SimHost::KillProcess(AgentActor& agent) {
+void Agents::Kill(AgentActor& agent) {
   if (!agent.alive) return;
   const ContainerId container = agent.fence.container;
   agent.End();
@@ -68,11 +84,25 @@ void SimHost::KillProcess(AgentActor& agent) {
                 [this, container] { nms_.ProcessEnded(container, 128 + kSigkill, ""); });
 }
 
-Party SimHost::PartyOf(const AgentActor& agent) const {
+void Agents::HearAm(std::uint32_t id, std::uint32_t from, AmSaid said) {
+  AgentActor* agent = cluster_.agents.Living(id);
+  if (agent == nullptr) return;
+  // One that stood still may yet take in an agent that reports to its successor.
+  const bool is_its_am = said.am_attempt == agent->machine->snapshot().am_attempt;
+  if (std::holds_alternative<AgentAccepted>(said.message) && agent->am != from && is_its_am) {
+    links_.Update(*agent);
+    agent->am = from;
+    // Its beats to this AM are on a grid of their own, which starts with the first of them.
+    agent->beat.last_sent.reset();
+  }
+  agent->Step(std::move(said));
+}
+
+Party Agents::PartyOf(const AgentActor& agent) const {
   return {.job = cluster_.NameOf(agent.job), .task = agent.fence.task, .place = agent.place};
 }
 
-bool SimHost::HasQuietLink(const AgentActor& agent) const {
+bool Agents::HasQuietLink(const AgentActor& agent) const {
   const AmActor* am = cluster_.ams.Living(agent.am);
   if (agent.disowned || am == nullptr) return false;
   // Before its first answer it may take its AM for silent, and several answers are under way at
@@ -90,11 +120,11 @@ bool SimHost::HasQuietLink(const AgentActor& agent) const {
   return reads && cluster_.network.Undisturbed(agent.place, am->place);
 }
 
-void SimHost::SendIdleBeat(AgentActor&, Instant, Instant) {
-  TF_CHECK(!"an agent awaits no answers");
+void Agents::SendIdleBeat(AgentActor& agent, Instant /*at*/, Instant /*answered*/) {
+  TF_CHECK(agent.awaits_answers);
 }
 
-void SimHost::Vouch(AgentActor& agent, bool vouched, Instant last) {
+void Agents::Vouch(AgentActor& agent, bool vouched, Instant last) {
   AmActor* am = cluster_.ams.Find(agent.am);
   if (am != nullptr && am->alive) {
     links_.CatchUp(*am);
@@ -113,7 +143,7 @@ void SimHost::Vouch(AgentActor& agent, bool vouched, Instant last) {
     kernel_.AtTurnOf(
         agent.id, answered,
         [this, id = agent.id, fence = agent.fence, from = am->id, attempt = am->attempt.attempt] {
-          AgentHears(id, from, AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
+          HearAm(id, from, AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
         });
   }
   const Instant heard = answered <= kernel_.now() ? answered : last;
@@ -124,26 +154,27 @@ void SimHost::Vouch(AgentActor& agent, bool vouched, Instant last) {
   links_.Reschedule(agent);
 }
 
-void SimHost::Handle(AgentActor& agent, AgentAction& action) {
+void Agents::Obey(AgentActor& agent, AgentAction& order) {
   // A simulated process has no stacks; the order is in the trace.
   std::visit(Overloaded{Ignore<DumpStacks, Note>{}, [&](LeasePort&) { LeasePortFor(agent); },
-                        [&](SendToAm& send) { AgentSendsToAm(agent, std::move(send)); },
-                        [&](SpawnProcess& spawn) { SpawnUserProcess(agent, spawn); },
-                        [&](SignalProcess& signal) { SignalUserProcess(agent, signal); },
-                        [&](ReadAmAddress&) { ReadAmAddressFor(agent); },
-                        [&](ExitAgent& exit) {
-                          if (sabotage_.Is(Damage::kLost)) return;
-                          const ContainerId container = agent.fence.container;
-                          agent.End();
-                          kernel_.After(Duration::zero(),
-                                        [this, container, code = exit.code, reason = exit.reason] {
-                                          nms_.ProcessEnded(container, code, reason);
-                                        });
-                        }},
-             action);
+                        [&](SendToAm& send) { Send(agent, std::move(send)); },
+                        [&](SpawnProcess& spawn) { Spawn(agent, spawn); },
+                        [&](SignalProcess& signal) { Signal(agent, signal); },
+                        [&](ReadAmAddress&) { ReadAddressOfAm(agent); },
+                        [&](ExitAgent& exit) { Exit(agent, exit); }},
+             order);
 }
 
-void SimHost::LeasePortFor(AgentActor& agent) {
+void Agents::Exit(AgentActor& agent, const ExitAgent& exit) {
+  if (sabotage_.Is(Damage::kLost)) return;
+  const ContainerId container = agent.fence.container;
+  agent.End();
+  kernel_.After(Duration::zero(), [this, container, code = exit.code, reason = exit.reason] {
+    nms_.ProcessEnded(container, code, reason);
+  });
+}
+
+void Agents::LeasePortFor(AgentActor& agent) {
   if (sabotage_.Is(Damage::kLost)) return;
   if (sabotage_.Is(Damage::kFails))
     return workloads_.TellLater(agent, PortLeaseFailed{.reason = "no port is free"});
@@ -153,7 +184,7 @@ void SimHost::LeasePortFor(AgentActor& agent) {
   workloads_.TellLater(agent, PortLeased{.port = agent.port});
 }
 
-void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& order) {
+void Agents::Signal(const AgentActor& agent, const SignalProcess& order) {
   JobRecord* job = cluster_.JobAt(agent.job);
   if (job == nullptr || sabotage_.Is(Damage::kLost)) return;
   workloads_.Do(
@@ -162,7 +193,7 @@ void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& or
       });
 }
 
-void SimHost::ReadAmAddressFor(const AgentActor& agent) {
+void Agents::ReadAddressOfAm(const AgentActor& agent) {
   if (cluster_.JobAt(agent.job) == nullptr) return;
   hdfs_.Call(agent.place, agent.id,
              hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
@@ -175,7 +206,7 @@ void SimHost::ReadAmAddressFor(const AgentActor& agent) {
              });
 }
 
-void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
+void Agents::Send(AgentActor& agent, SendToAm send) {
   const bool beat = IsIdle(send.message);
   if (beat) links_.BeatSent(agent, 0);
   const JobRecord* job = cluster_.JobAt(agent.job);
@@ -203,7 +234,7 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   }
 }
 
-void SimHost::End(AgentActor& agent) {
+void Agents::End(AgentActor& agent) {
   if (!agent.alive) return;
   if (JobRecord* job = cluster_.JobAt(agent.job)) {
     workloads_.Do(*job,
@@ -220,9 +251,7 @@ void SimHost::End(AgentActor& agent) {
   kernel_.After(Duration::zero(), [this, id = agent.id] { cluster_.agents.Remove(id); });
 }
 
-// ---------------------------------------------------------------- user processes
-
-void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
+void Agents::Spawn(AgentActor& agent, const SpawnProcess& order) {
   JobRecord* job = cluster_.JobAt(agent.job);
   if (job == nullptr || sabotage_.Is(Damage::kLost)) return;
   if (sabotage_.Is(Damage::kFails)) {
@@ -230,12 +259,7 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
                                                    .reason = "Resource temporarily unavailable"});
   }
   workloads_.TellLater(agent, ProcessSpawned{.attempt = order.process.attempt});
-  const auto stolen = stolen_ports_.find({job->name, order.task});
-  const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;
-  if (port_taken) {
-    --stolen->second.starts;
-    for (const std::uint32_t fault : stolen->second.by) marks_.struck[fault] = true;
-  }
+  const bool port_taken = TakePortOf(job->name, order.task);
   workloads_.Do(*job,
                 [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
                   workload.Spawned(now,
@@ -249,6 +273,21 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
                                                   .should_listen = order.should_listen},
                                    outputs);
                 });
+}
+
+bool Agents::TakePortOf(const std::string& job, const TaskId& task) {
+  const auto taken = taken_ports_.find({job, task});
+  if (taken == taken_ports_.end() || taken->second.starts == 0) return false;
+  --taken->second.starts;
+  for (const std::uint32_t fault : taken->second.by) marks_.struck[fault] = true;
+  return true;
+}
+
+void Agents::TakePorts(const std::string& job, const TaskId& task, std::int32_t starts,
+                       std::uint32_t fault) {
+  TakenPort& taken = taken_ports_[{job, task}];
+  taken.starts += starts;
+  taken.by.insert(fault);
 }
 
 }  // namespace tfyarn::sim

@@ -1,16 +1,18 @@
-// SimHost and ApplicationMasters: their processes, what they say to the RM, to NodeManagers and to
-// agents, and their journal and address in HDFS.
+#include "sim/application_masters.h"
+
 #include <algorithm>
 #include <boost/mp11/algorithm.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/launch.h"
 #include "core/model/response_id.h"
 #include "core/model/visit.h"
 #include "sim/behavior.h"
 #include "sim/calls.h"
 #include "sim/coverage.h"
-#include "sim/sim_host.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -33,9 +35,27 @@ std::optional<std::int32_t> ResubmissionOf(const JobRecord& job, const Applicati
 
 }  // namespace
 
-void SimHost::StartProcess(JobRecord& job, std::int32_t node, const ContainerId& container,
-                           const yarn::ContainerLaunchContext& context) {
-  if (LaunchRole(context.environment) == "agent") return StartAgent(job, node, context);
+ApplicationMasters::ApplicationMasters(Kernel& kernel, Links& links, const RunSetup& setup,
+                                       Cluster& cluster, MessageFaults& message_faults,
+                                       FaultSchedule& faults, TraceTap& trace,
+                                       SabotageDesk& sabotage, HdfsSide& hdfs, RmSide& rm,
+                                       NmSide& nms, Agents& agents)
+    : Driver(kernel, links, setup),
+      cluster_(cluster),
+      message_faults_(message_faults),
+      faults_(faults),
+      trace_(trace),
+      sabotage_(sabotage),
+      hdfs_(hdfs),
+      rm_(rm),
+      nms_(nms),
+      agents_(agents) {
+  nms.SetStarter("am", *this);
+}
+
+void ApplicationMasters::StartProcess(JobRecord& job, std::int32_t node,
+                                      const ContainerId& container,
+                                      const yarn::ContainerLaunchContext& context) {
   const Expected<AmLaunch> launch = AmLaunchFrom(context.environment);
   TF_CHECK(launch.has_value());
   AmActor& am = cluster_.ams.Add(links_, *this, node);
@@ -71,20 +91,20 @@ void SimHost::StartProcess(JobRecord& job, std::int32_t node, const ContainerId&
                     .maximum_container = job.facts.maximum_container});
 }
 
-void SimHost::Hears(AmActor& am, const AmEvent& event) {
+void ApplicationMasters::Hears(AmActor& am, const AmEvent& event) {
   if (setup_.options.coverage != nullptr)
     setup_.options.coverage->AmHears(kernel_.now(), am.job, am.machine->snapshot().state,
                                      am.attempt.attempt, event);
 }
 
-void SimHost::Heard(AmActor& am, AmEvent&& event) {
+void ApplicationMasters::Heard(AmActor& am, AmEvent&& event) {
   trace_.Tell(trace::AmTold{.job = am.job,
                             .am_attempt = am.attempt.attempt,
                             .event = std::move(event),
                             .resubmission = am.resubmission});
 }
 
-void SimHost::Carry(AmActor& am, AmAction& action) {
+void ApplicationMasters::Carry(AmActor& am, AmAction& action) {
   if (setup_.options.coverage != nullptr)
     setup_.options.coverage->AmOrders(kernel_.now(), am.job, action);
   trace::TraceRecord& record = trace_.Tell(trace::AmOrdered{.job = am.job,
@@ -93,22 +113,18 @@ void SimHost::Carry(AmActor& am, AmAction& action) {
                                                             .resubmission = am.resubmission});
   AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
   sabotage_.Obey(
-      EffectActor::kAm, am, order, [&] { Handle(am, order); }, [&] { KillProcess(am); });
+      EffectActor::kAm, am, order, [&] { Obey(am, order); }, [&] { Kill(am); });
 }
 
-void SimHost::KillProcess(AmActor& am) {
-  if (am.alive) CrashAm(am);
-}
-
-Party SimHost::PartyOf(const AmActor& am) const {
+Party ApplicationMasters::PartyOf(const AmActor& am) const {
   return {.job = cluster_.NameOf(am.job), .task = {}, .place = am.place};
 }
 
-bool SimHost::HasQuietLink(const AmActor& am) const {
+bool ApplicationMasters::HasQuietLink(const AmActor& am) const {
   return rm_.answers() && cluster_.network.Undisturbed(am.place, kRmPlace);
 }
 
-void SimHost::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
+void ApplicationMasters::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
   const AmAction order = am.OrderAtDeadline(at);
   const auto& call = std::get<CallRm>(order);
   const auto& request = std::get<yarn::AllocateRequest>(call.request);
@@ -123,50 +139,51 @@ void SimHost::SendIdleBeat(AmActor& am, Instant at, Instant answered) {
   });
 }
 
-void SimHost::Vouch(AmActor& am, bool vouched, Instant last) {
+void ApplicationMasters::Vouch(AmActor& am, bool vouched, Instant last) {
   rm_.Tell(fakes::AmVouched{.attempt = am.attempt, .vouched = vouched, .last = last});
 }
 
-void SimHost::Handle(AmActor& am, AmAction& action) {
-  std::visit(
-      Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
-                 [&](ReadJournal&) { ReadJournalFor(am); },
-                 [&](AppendJournal& append) {
-                   if (sabotage_.damage() != nullptr)
-                     am.damaged_appends[append.seq] = sabotage_.damage();
-                   am.appends.push_back(std::move(append));
-                   if (am.appends.size() == 1) AppendNext(am);
-                 },
-                 [&](PublishAddress& publish) { PublishAmAddress(am.id, publish); },
-                 [&](CallRm& call) { AmCallsRm(am, std::move(call)); },
-                 [&](CallNm& call) { AmCallsNm(am, std::move(call)); },
-                 [&](CallHdfs& order) {
-                   hdfs_.Call(
-                       am.place, am.id, std::move(order.request),
-                       [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
-                         AmActor* same = cluster_.ams.Living(id);
-                         if (same == nullptr) return;
-                         same->Step(HdfsReplied{.call = call, .response = std::move(response)});
-                       });
-                 },
-                 [&](SendToAgent& send) { AmSendsToAgent(am, std::move(send)); },
-                 [&](ExitAm& exit) {
-                   if (sabotage_.Is(Damage::kLost)) return;
-                   const ContainerId container = am.container;
-                   am.End();
-                   kernel_.After(Duration::zero(), [this, container, code = exit.code] {
-                     nms_.ProcessEnded(container, code, "");
-                   });
-                 },
-                 [&](JobStateChanged& changed) {
-                   am.state = changed.state;
-                   if (const JobRecord* job = cluster_.JobAt(am.job))
-                     fault_schedule_.JobStateSeen(job->name, changed.state);
-                 }},
-      action);
+void ApplicationMasters::Obey(AmActor& am, AmAction& order) {
+  std::visit(Overloaded{IgnoreAll<boost::mp11::mp_remove<AmAnnouncements, JobStateChanged>>{},
+                        [&](ReadJournal&) { ReadJournalFor(am); },
+                        [&](AppendJournal& append) {
+                          if (sabotage_.damage() != nullptr)
+                            am.damaged_appends[append.seq] = sabotage_.damage();
+                          am.appends.push_back(std::move(append));
+                          if (am.appends.size() == 1) AppendNext(am);
+                        },
+                        [&](PublishAddress& publish) { Publish(am.id, publish); },
+                        [&](CallRm& call) { CallRmFor(am, std::move(call)); },
+                        [&](CallNm& call) { CallNmFor(am, std::move(call)); },
+                        [&](CallHdfs& call) { CallHdfsFor(am, std::move(call)); },
+                        [&](SendToAgent& send) { Send(am, std::move(send)); },
+                        [&](ExitAm& exit) { Exit(am, exit); },
+                        [&](JobStateChanged& changed) { ChangeState(am, changed.state); }},
+             order);
 }
 
-void SimHost::AmCallsRm(AmActor& am, CallRm call) {
+void ApplicationMasters::Exit(AmActor& am, const ExitAm& exit) {
+  if (sabotage_.Is(Damage::kLost)) return;
+  const ContainerId container = am.container;
+  am.End();
+  kernel_.After(Duration::zero(),
+                [this, container, code = exit.code] { nms_.ProcessEnded(container, code, ""); });
+}
+
+void ApplicationMasters::ChangeState(AmActor& am, JobState state) {
+  am.state = state;
+  if (const JobRecord* job = cluster_.JobAt(am.job)) faults_.JobStateSeen(job->name, state);
+}
+
+void ApplicationMasters::CallHdfsFor(AmActor& am, CallHdfs call) {
+  hdfs_.Call(am.place, am.id, std::move(call.request),
+             [this, id = am.id, number = call.call](hdfs::HdfsResponse response) {
+               if (AmActor* same = cluster_.ams.Living(id))
+                 same->Step(HdfsReplied{.call = number, .response = std::move(response)});
+             });
+}
+
+void ApplicationMasters::CallRmFor(AmActor& am, CallRm call) {
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
@@ -188,26 +205,28 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
   }
   rm_.Call(am, std::move(caller), am.token, std::move(call.request), poll,
            [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
-             AmActor* same = cluster_.ams.Living(id);
-             if (same == nullptr) return;
-             const bool latest = same->beat.awaited == number.value;
-             if (poll) links_.BeatAnswered(*same, number.value);
-             // Where the RM does not know the AM, its next beat is not idle either. The AM may not
-             // have taken the answer in, and beat on.
-             if (poll && latest && std::holds_alternative<yarn::RpcError>(response)) {
-               same->beat.last_sent.reset();
-               links_.Update(*same);
-             }
-             const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
-             // The host keeps the secrets: a rolled token replaces the one that connections are
-             // opened with.
-             if (allocated != nullptr && allocated->am_rm_token)
-               same->token = *allocated->am_rm_token;
-             same->Step(RmReplied{.call = number, .response = std::move(response)});
+             if (AmActor* same = cluster_.ams.Living(id))
+               TakeRmAnswer(*same, number, poll, std::move(response));
            });
 }
 
-void SimHost::AmCallsNm(AmActor& am, CallNm call) {
+void ApplicationMasters::TakeRmAnswer(AmActor& am, CallId call, bool poll,
+                                      yarn::RmResponse&& response) {
+  const bool latest = am.beat.awaited == call.value;
+  if (poll) links_.BeatAnswered(am, call.value);
+  // Where the RM does not know the AM, its next beat is not idle either. The AM may not have taken
+  // the answer in, and beat on.
+  if (poll && latest && std::holds_alternative<yarn::RpcError>(response)) {
+    am.beat.last_sent.reset();
+    links_.Update(am);
+  }
+  const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
+  // The host keeps the secrets: a rolled token replaces the one that connections are opened with.
+  if (allocated != nullptr && allocated->am_rm_token) am.token = *allocated->am_rm_token;
+  am.Step(RmReplied{.call = call, .response = std::move(response)});
+}
+
+void ApplicationMasters::CallNmFor(AmActor& am, CallNm call) {
   const std::optional<std::int32_t> node = cluster_.nodes.Find(call.node.host);
   TF_CHECK(node.has_value());
   const Duration latency = cluster_.network.Latency(am.place, *node, am.id);
@@ -246,7 +265,7 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   });
 }
 
-void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
+void ApplicationMasters::Send(AmActor& am, SendToAgent send) {
   AgentActor* agent = cluster_.AgentIn(send.container);
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
@@ -263,7 +282,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
     auto deliver =
         [this, id = agent->id, from = am.id,
          said = AmSaid{.message = send.message, .am_attempt = am.attempt.attempt}]() mutable {
-          AgentHears(id, from, std::move(said));
+          agents_.HearAm(id, from, std::move(said));
         };
     if (beat_answer) {
       kernel_.AtTurnOf(agent->id, kernel_.now() + latency + fate.delay, std::move(deliver));
@@ -273,28 +292,14 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   }
 }
 
-void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
-  AgentActor* agent = cluster_.agents.Living(id);
-  if (agent == nullptr) return;
-  // One that stood still may yet take in an agent that reports to its successor.
-  const bool is_its_am = said.am_attempt == agent->machine->snapshot().am_attempt;
-  if (std::holds_alternative<AgentAccepted>(said.message) && agent->am != from && is_its_am) {
-    links_.Update(*agent);
-    agent->am = from;
-    // Its beats to this AM are on a grid of their own, which starts with the first of them.
-    agent->beat.last_sent.reset();
-  }
-  agent->Step(std::move(said));
-}
-
-/// Its process is killed.
-void SimHost::CrashAm(AmActor& am) {
+void ApplicationMasters::Kill(AmActor& am) {
+  if (!am.alive) return;
   const ContainerId container = am.container;
   am.End();
   nms_.ProcessEnded(container, 128 + kSigkill, "");
 }
 
-void SimHost::End(AmActor& am) {
+void ApplicationMasters::End(AmActor& am) {
   if (!am.alive) return;
   am.alive = false;
   // Its RM and its agents hear nothing from it any more.
@@ -315,7 +320,7 @@ void SimHost::End(AmActor& am) {
 
 // ---------------------------------------------------------------- journal and address
 
-void SimHost::ReadJournalFor(AmActor& am) {
+void ApplicationMasters::ReadJournalFor(AmActor& am) {
   const std::string path = am.staging_directory + "/journal";
   hdfs_.Call(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
              [this, id = am.id](hdfs::HdfsResponse response) {
@@ -331,7 +336,7 @@ void SimHost::ReadJournalFor(AmActor& am) {
              });
 }
 
-void SimHost::AppendNext(AmActor& am) {
+void ApplicationMasters::AppendNext(AmActor& am) {
   const AppendJournal& append = am.appends.front();
   const auto damaged = am.damaged_appends.find(append.seq);
   const Sabotage* damage = damaged == am.damaged_appends.end() ? nullptr : damaged->second;
@@ -362,7 +367,8 @@ void SimHost::AppendNext(AmActor& am) {
   });
 }
 
-void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {
+void ApplicationMasters::AppendAnswered(std::uint32_t id, JournalSeq seq,
+                                        const hdfs::HdfsResponse& response) {
   AmActor* am = cluster_.ams.Living(id);
   if (am == nullptr) return;
   am->appends.pop_front();
@@ -372,7 +378,7 @@ void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsR
   am->Step(JournalAppended{.seq = seq});
 }
 
-void SimHost::PublishAmAddress(std::uint32_t id, const PublishAddress& publish) {
+void ApplicationMasters::Publish(std::uint32_t id, const PublishAddress& publish) {
   const AmActor* am = cluster_.ams.Living(id);
   if (am == nullptr || cluster_.JobAt(am->job) == nullptr) return;
   hdfs::AppendRequest append{.path = am->staging_directory + "/am-address",
@@ -381,8 +387,40 @@ void SimHost::PublishAmAddress(std::uint32_t id, const PublishAddress& publish) 
   hdfs_.Call(am->place, id, std::move(append),
              [this, id, publish](const hdfs::HdfsResponse& response) {
                if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-               kernel_.After(kPublishRetry, [this, id, publish] { PublishAmAddress(id, publish); });
+               kernel_.After(kPublishRetry, [this, id, publish] { Publish(id, publish); });
              });
+}
+
+// ---------------------------------------------------------------- processes that stand still
+
+void ApplicationMasters::Pause(AmActor& am, std::uint64_t fault) {
+  paused_by_[fault].push_back(am.id);
+  if (++am.pauses > 1) return;
+  am.paused = true;
+  UpdateLinks(am);
+}
+
+void ApplicationMasters::GoOn(std::uint64_t fault) {
+  for (const std::uint32_t id : paused_by_[fault]) {
+    AmActor* am = cluster_.ams.Living(id);
+    if (am == nullptr || --am->pauses > 0) continue;
+    am->paused = false;
+    UpdateLinks(*am);
+    for (AmEvent& event : std::exchange(am->inbox, {})) {
+      kernel_.After(Duration::zero(), [this, id, event = std::move(event)]() mutable {
+        if (AmActor* same = cluster_.ams.Living(id)) same->Step(std::move(event));
+      });
+    }
+    links_.Reschedule(*am);
+  }
+  paused_by_.erase(fault);
+}
+
+void ApplicationMasters::UpdateLinks(AmActor& am) {
+  links_.Update(am);
+  const JobRecord* job = cluster_.JobAt(am.job);
+  if (job == nullptr) return;
+  for (AgentActor* agent : std::vector<AgentActor*>(job->agents)) links_.Update(*agent);
 }
 
 }  // namespace tfyarn::sim
