@@ -1,13 +1,8 @@
 #include "sim/sim_host.h"
 
-#include <fmt/format.h>
+#include <optional>
 
-#include <algorithm>
-#include <utility>
-
-#include "core/model/check.h"
 #include "sim/coverage.h"
-#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -17,119 +12,89 @@ constexpr std::uint64_t kEventsBetweenProgress = 20'000;
 
 }  // namespace
 
-SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
-    : Driver<client::JobClient>(kernel_, links_, setup_),
-      setup_(scenario, options),
-      // A beat that one of them aims at must be there to be met.
-      links_(kernel_, message_faults_, options.elide && options.sabotage.empty()),
-      cluster_(scenario, options),
-      plan_view_(cluster_),
-      fault_schedule_(kernel_, setup_, plan_view_),
-      marks_(scenario.faults.size()),
-      trace_(kernel_, setup_, fault_schedule_),
-      sabotage_(kernel_, setup_, trace_),
-      hdfs_(kernel_, setup_, cluster_.network, sabotage_),
-      workloads_(kernel_, cluster_, trace_, hdfs_),
-      rm_(kernel_, links_, setup_, cluster_, message_faults_, trace_, sabotage_),
-      claims_(kernel_, setup_, cluster_, rm_),
-      nms_(kernel_, links_, setup_, cluster_, marks_, trace_, hdfs_, rm_, claims_),
-      agents_(kernel_, links_, setup_, cluster_, message_faults_, marks_, trace_, sabotage_, hdfs_,
-              workloads_, rm_, nms_),
-      ams_(kernel_, links_, setup_, cluster_, message_faults_, fault_schedule_, trace_, sabotage_,
-           hdfs_, rm_, nms_, agents_),
-      checkers_view_(cluster_, rm_.actor()),
-      arrivals_(scenario, cluster_.nodes.largest().gpus, options.seed) {
-  rm_.SetJobEnds(*this);
-}
-
-SimHost::~SimHost() = default;
-
 void SimHost::Start() {
-  trace_.Tell(trace::RunStarted{.scenario = setup_.scenario.name,
-                                .scenario_digest = setup_.scenario.digest,
-                                .seed = setup_.seed});
-  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) {
-    const NodeInfo& node = cluster_.nodes[i];
-    trace_.Tell(trace::NodeDeclared{.node = node.id,
-                                    .rack = node.rack,
-                                    .partition = node.partition,
-                                    .labels = node.labels,
-                                    .capacity = node.capacity});
+  const config::Scenario& scenario = world_.setup.scenario;
+  world_.trace.Tell(trace::RunStarted{
+      .scenario = scenario.name, .scenario_digest = scenario.digest, .seed = world_.setup.seed});
+  const NodeTable& nodes = world_.cluster.nodes;
+  for (std::int32_t i = 0; i < nodes.size(); ++i) {
+    world_.trace.Tell(trace::NodeDeclared{.node = nodes[i].id,
+                                          .rack = nodes[i].rack,
+                                          .partition = nodes[i].partition,
+                                          .labels = nodes[i].labels,
+                                          .capacity = nodes[i].capacity});
   }
-  for (std::int32_t i = 0; i < cluster_.nodes.size(); ++i) nms_.Start(i);
-  SubmitNextArrival();
-  fault_schedule_.Start(*this);
-  rm_.Reschedule();
+  for (std::int32_t i = 0; i < nodes.size(); ++i) world_.nms.Start(i);
+  world_.clients.Start();
+  world_.faults.Start(fault_effects_);
+  world_.rm.Reschedule();
 }
 
-void SimHost::DrawAnew(std::uint64_t seed) {
-  links_.DisturbAll();
-  setup_.seed = seed;
-  cluster_.network.DrawAnew(seed);
-  nms_.DrawAnew();
-  hdfs_.DrawAnew();
-  for (const auto& [index, job] : cluster_.jobs) job->workload->DrawAnew(seed);
-  fault_schedule_.DrawAnew();
-  links_.RestoreAll();
-}
-
-RunOutcome SimHost::Run() {
-  Start();
+void SimHost::PlanFutures() {
   // After all that happens at that instant.
   const auto draw_anew = [this](const Future& future) {
-    kernel_.At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
+    world_.kernel.At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
   };
-  const std::optional<Future>& other = setup_.options.future;
-  for (const config::FutureSpec& spec : setup_.scenario.futures) {
+  const std::optional<Future>& other = world_.setup.options.future;
+  for (const config::FutureSpec& spec : world_.setup.scenario.futures) {
     const Future future{.from = Instant{} + spec.from, .seed = spec.seed};
     if (!other || future.from < other->from) draw_anew(future);
   }
   if (other) draw_anew(*other);
-  trace::StopReason reason = trace::StopReason::kQuiescent;
-  while (true) {
-    if (jobs_alive_ == 0 && !arrivals_.next()) break;
-    if (kernel_.empty()) break;
-    if (kernel_.next_at() > setup_.horizon) {
-      kernel_.PassTo(setup_.horizon);
-      reason = trace::StopReason::kHorizon;
-      break;
-    }
-    if (!RunNext()) {
-      reason = trace::StopReason::kInterrupted;
-      break;
-    }
-  }
-  return Finish(reason);
 }
 
-bool SimHost::RunNext() {
-  kernel_.RunNext([this](std::uint32_t actor) { links_.Wake(actor); });
-  if (setup_.options.coverage != nullptr) setup_.options.coverage->Look(kernel_.now());
-  if (kernel_.events() % kEventsBetweenScans == 0) ScanInvariants();
-  if (kernel_.events() % kEventsBetweenProgress == 0 && setup_.options.progress) {
-    setup_.options.progress({.now = kernel_.now(),
-                             .horizon = setup_.horizon,
-                             .jobs_total = arrivals_.total(),
-                             .jobs_ended = jobs_ended_,
-                             .events = kernel_.events()});
-  }
-  return setup_.options.interrupt == nullptr ||
-         !setup_.options.interrupt->load(std::memory_order_relaxed);
+void SimHost::DrawAnew(std::uint64_t seed) {
+  world_.links.DisturbAll();
+  world_.setup.seed = seed;
+  world_.cluster.network.DrawAnew(seed);
+  world_.nms.DrawAnew();
+  world_.hdfs.DrawAnew();
+  for (const auto& [index, job] : world_.cluster.jobs) job->workload->DrawAnew(seed);
+  world_.faults.DrawAnew();
+  world_.links.RestoreAll();
 }
 
-void SimHost::ScanInvariants() {
-  trace_.checkers().FullScan(kernel_.now(), checkers_view_);
+RunOutcome SimHost::Run() {
+  Start();
+  PlanFutures();
+  return Finish(RunEvents());
+}
+
+trace::StopReason SimHost::RunEvents() {
+  const std::atomic<bool>* interrupt = world_.setup.options.interrupt;
+  while (!world_.clients.all_over() && !world_.kernel.empty()) {
+    if (world_.kernel.next_at() > world_.setup.horizon) {
+      world_.kernel.PassTo(world_.setup.horizon);
+      return trace::StopReason::kHorizon;
+    }
+    RunNext();
+    if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed))
+      return trace::StopReason::kInterrupted;
+  }
+  return trace::StopReason::kQuiescent;
+}
+
+void SimHost::RunNext() {
+  Kernel& kernel = world_.kernel;
+  kernel.RunNext([this](std::uint32_t actor) { world_.links.Wake(actor); });
+  if (Coverage* coverage = world_.setup.options.coverage) coverage->Look(kernel.now());
+  if (kernel.events() % kEventsBetweenScans == 0)
+    world_.trace.checkers().FullScan(kernel.now(), world_.checkers_view);
+  if (kernel.events() % kEventsBetweenProgress == 0) ReportProgress();
+}
+
+void SimHost::ReportProgress() const {
+  if (!world_.setup.options.progress) return;
+  world_.setup.options.progress({.now = world_.kernel.now(),
+                                 .horizon = world_.setup.horizon,
+                                 .jobs_total = world_.clients.jobs_total(),
+                                 .jobs_ended = world_.clients.jobs_ended(),
+                                 .events = world_.kernel.events()});
 }
 
 RunOutcome SimHost::Finish(trace::StopReason reason) {
-  SettleWorkloads();
-  return trace_.Finish(reason, checkers_view_, FaultsWithoutEffect());
-}
-
-void SimHost::SettleWorkloads() {
-  for (JobRecord* job : cluster_.JobsInOrder()) {
-    workloads_.Settle(*job);
-  }
+  for (JobRecord* job : world_.cluster.JobsInOrder()) world_.workloads.Settle(*job);
+  return world_.trace.Finish(reason, world_.checkers_view, fault_effects_.WithoutEffect());
 }
 
 RunOutcome RunScenario(const config::Scenario& scenario, const RunOptions& options) {

@@ -5,10 +5,25 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
+/// The first user process on the node that has GPUs, in order of container, finds one gone and
+/// exits 1.
+void FailGpuProcessOn(World& world, std::int32_t node) {
+  for (const ContainerId& id : world.cluster.ContainersOn(node)) {
+    const AgentActor* agent = world.cluster.AgentIn(id);
+    if (agent == nullptr) continue;
+    const JobRecord& job = *world.cluster.JobAt(agent->job);
+    for (const RunningProcess& process : job.workload->running()) {
+      if (process.container == id && world.workloads.HasGpus(*agent))
+        return world.workloads.EndProcess(id, {.code = 1});
+    }
+  }
+}
+
+void TakeGpus(World& world, const FaultOrder& order, bool fails) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = cluster_.nodes[node];
+    NodeInfo& info = world.cluster.nodes[node];
     const auto all = static_cast<double>(info.capacity.gpus);
     const auto gone = static_cast<std::int64_t>(std::min(all, NumberOf(order, "gpus", all)));
     if (order.begins) {
@@ -19,38 +34,27 @@ void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
     std::int64_t taken = 0;
     for (const auto& [key, gpus] : info.gpus_taken_by) taken += gpus;
     info.now.gpus = std::max<std::int64_t>(0, info.capacity.gpus - taken);
-    trace_.Tell(trace::NodeDeclared{.node = info.id,
-                                    .rack = info.rack,
-                                    .partition = info.partition,
-                                    .labels = info.labels,
-                                    .capacity = info.now});
-    if (NmActor* nm = cluster_.NmOn(node)) nm->Step(fakes::CapacityChanged{.capacity = info.now});
-    if (fails && order.begins) FailGpuProcessOn(node);
+    world.trace.Tell(trace::NodeDeclared{.node = info.id,
+                                         .rack = info.rack,
+                                         .partition = info.partition,
+                                         .labels = info.labels,
+                                         .capacity = info.now});
+    if (NmActor* nm = world.cluster.NmOn(node))
+      nm->Step(fakes::CapacityChanged{.capacity = info.now});
+    if (fails && order.begins) FailGpuProcessOn(world, node);
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kGpuScarcity>(const FaultOrder& order) {
-  TakeGpus(order, /*fails=*/false);
+void Strike<FaultId::kGpuScarcity>(World& world, const FaultOrder& order) {
+  TakeGpus(world, order, /*fails=*/false);
 }
 
 template <>
-void SimHost::Strike<FaultId::kGpuLost>(const FaultOrder& order) {
-  TakeGpus(order, /*fails=*/true);
-}
-
-/// The first user process on the node that has GPUs, in order of container, finds one gone and
-/// exits 1.
-void SimHost::FailGpuProcessOn(std::int32_t node) {
-  for (const ContainerId& id : cluster_.ContainersOn(node)) {
-    const AgentActor* agent = cluster_.AgentIn(id);
-    if (agent == nullptr) continue;
-    const JobRecord& job = *cluster_.JobAt(agent->job);
-    for (const RunningProcess& process : job.workload->running()) {
-      if (process.container == id && workloads_.HasGpus(*agent))
-        return workloads_.EndProcess(id, {.code = 1});
-    }
-  }
+void Strike<FaultId::kGpuLost>(World& world, const FaultOrder& order) {
+  TakeGpus(world, order, /*fails=*/true);
 }
 
 }  // namespace tfyarn::sim

@@ -7,24 +7,25 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kHdfsDown>(const FaultOrder& order) {
-  hdfs_.SwitchDown(order.begins);
+void Strike<FaultId::kHdfsDown>(World& world, const FaultOrder& order) {
+  world.hdfs.SwitchDown(order.begins);
 }
 
 template <>
-void SimHost::Strike<FaultId::kHdfsSafemode>(const FaultOrder& order) {
-  hdfs_.SwitchSafeMode(order.begins);
+void Strike<FaultId::kHdfsSafemode>(World& world, const FaultOrder& order) {
+  world.hdfs.SwitchSafeMode(order.begins);
 }
 
 template <>
-void SimHost::Strike<FaultId::kHdfsSlow>(const FaultOrder& order) {
-  hdfs_.SlowBy(KeyOf(order), order.begins ? std::optional(PermilleOf(order, 10)) : std::nullopt);
+void Strike<FaultId::kHdfsSlow>(World& world, const FaultOrder& order) {
+  world.hdfs.SlowBy(KeyOf(order),
+                    order.begins ? std::optional(PermilleOf(order, 10)) : std::nullopt);
 }
 
 template <>
-void SimHost::Strike<FaultId::kHdfsQuota>(const FaultOrder& order) {
+void Strike<FaultId::kHdfsQuota>(World& world, const FaultOrder& order) {
   const auto bytes = static_cast<std::int64_t>(NumberOf(order, "bytes", 0));
-  hdfs_.LimitTo(KeyOf(order), order.begins ? std::optional(bytes) : std::nullopt);
+  world.hdfs.LimitTo(KeyOf(order), order.begins ? std::optional(bytes) : std::nullopt);
 }
 
 }  // namespace tfyarn::sim

@@ -4,14 +4,14 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kNmRestart>(const FaultOrder& order) {
+void Strike<FaultId::kNmRestart>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = cluster_.nodes[node];
+    NodeInfo& info = world.cluster.nodes[node];
     if (order.begins) {
       ++info.nm_down;
-      nms_.TakeDown(node, /*recovers=*/NumberOf(order, "recover", 1) != 0);
+      world.nms.TakeDown(node, /*recovers=*/NumberOf(order, "recover", 1) != 0);
     } else if (--info.nm_down == 0 && info.down == 0) {
-      nms_.BringBack(node);
+      world.nms.BringBack(node);
     }
   }
 }

@@ -2,28 +2,31 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::SwitchNodes(const FaultOrder& order) {
+void SwitchNodes(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     if (order.begins) {
-      if (cluster_.nodes[node].down++ > 0) continue;
-      trace_.Tell(trace::NodePower{.node = cluster_.nodes[node].id, .up = false});
-      nms_.Crash(node);
-    } else if (--cluster_.nodes[node].down == 0) {
-      trace_.Tell(trace::NodePower{.node = cluster_.nodes[node].id, .up = true});
-      if (cluster_.nodes[node].nm_down == 0) nms_.Start(node);
+      if (world.cluster.nodes[node].down++ > 0) continue;
+      world.trace.Tell(trace::NodePower{.node = world.cluster.nodes[node].id, .up = false});
+      world.nms.Crash(node);
+    } else if (--world.cluster.nodes[node].down == 0) {
+      world.trace.Tell(trace::NodePower{.node = world.cluster.nodes[node].id, .up = true});
+      if (world.cluster.nodes[node].nm_down == 0) world.nms.Start(node);
     }
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kNodeCrash>(const FaultOrder& order) {
-  SwitchNodes(order);
+void Strike<FaultId::kNodeCrash>(World& world, const FaultOrder& order) {
+  SwitchNodes(world, order);
 }
 
 template <>
-void SimHost::Strike<FaultId::kNodeReboot>(const FaultOrder& order) {
-  SwitchNodes(order);
+void Strike<FaultId::kNodeReboot>(World& world, const FaultOrder& order) {
+  SwitchNodes(world, order);
 }
 
 }  // namespace tfyarn::sim

@@ -9,9 +9,10 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kNodeUnhealthy>(const FaultOrder& order) {
+void Strike<FaultId::kNodeUnhealthy>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order))
-    nms_.SetUnhealthy(node, KeyOf(order), order.begins ? "ERROR: the health script failed" : "");
+    world.nms.SetUnhealthy(node, KeyOf(order),
+                           order.begins ? "ERROR: the health script failed" : "");
 }
 
 }  // namespace tfyarn::sim

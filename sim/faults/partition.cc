@@ -7,10 +7,39 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
+
+std::vector<PeerCut> PeerCuts(const World& world) {
+  std::vector<PeerCut> cuts;
+  for (const auto& [key, cut] : world.cluster.network.cuts()) {
+    PeerCut peers;
+    for (const Place place : cut.from) {
+      if (place >= 0) peers.from.insert(world.cluster.nodes[place].id.host);
+    }
+    for (const Place place : cut.to) {
+      if (place >= 0) peers.to.insert(world.cluster.nodes[place].id.host);
+    }
+    // A group of masters only cuts no peer from another.
+    if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
+    cuts.push_back(std::move(peers));
+  }
+  return cuts;
+}
+
+void TellWorkloadsOfCuts(World& world) {
+  for (JobRecord* job : world.cluster.JobsInOrder()) {
+    world.workloads.Do(
+        *job, [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+          workload.CutsChanged(now, PeerCuts(world), outputs);
+        });
+  }
+}
+
+}  // namespace
 
 template <>
-void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
-  links_.DisturbAll();
+void Strike<FaultId::kPartition>(World& world, const FaultOrder& order) {
+  world.links.DisturbAll();
   if (order.begins) {
     Cut cut;
     if (!order.groups.empty()) cut.from = PlacesOf(order.groups[0]);
@@ -20,38 +49,12 @@ void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
     const std::string direction = WordOf(order, "direction", "both");
     cut.forward = direction != "backward";
     cut.backward = direction != "forward";
-    cluster_.network.AddCut(KeyOf(order), std::move(cut));
+    world.cluster.network.AddCut(KeyOf(order), std::move(cut));
   } else {
-    cluster_.network.RemoveCut(KeyOf(order));
+    world.cluster.network.RemoveCut(KeyOf(order));
   }
-  TellWorkloadsOfCuts();
-  links_.RestoreAll();
-}
-
-std::vector<PeerCut> SimHost::PeerCuts() const {
-  std::vector<PeerCut> cuts;
-  for (const auto& [key, cut] : cluster_.network.cuts()) {
-    PeerCut peers;
-    for (const Place place : cut.from) {
-      if (place >= 0) peers.from.insert(cluster_.nodes[place].id.host);
-    }
-    for (const Place place : cut.to) {
-      if (place >= 0) peers.to.insert(cluster_.nodes[place].id.host);
-    }
-    // A group of masters only cuts no peer from another.
-    if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
-    cuts.push_back(std::move(peers));
-  }
-  return cuts;
-}
-
-void SimHost::TellWorkloadsOfCuts() {
-  for (JobRecord* job : cluster_.JobsInOrder()) {
-    workloads_.Do(*job,
-                  [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
-                    workload.CutsChanged(now, PeerCuts(), outputs);
-                  });
-  }
+  TellWorkloadsOfCuts(world);
+  world.links.RestoreAll();
 }
 
 }  // namespace tfyarn::sim

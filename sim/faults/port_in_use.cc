@@ -6,10 +6,10 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kPortInUse>(const FaultOrder& order) {
+void Strike<FaultId::kPortInUse>(World& world, const FaultOrder& order) {
   const auto count = static_cast<std::int32_t>(NumberOf(order, "count", 1));
   for (const Struck& struck : order.struck)
-    agents_.TakePorts(struck.job, struck.task, count, order.fault);
+    world.agents.TakePorts(struck.job, struck.task, count, order.fault);
 }
 
 }  // namespace tfyarn::sim

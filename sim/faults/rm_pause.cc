@@ -4,16 +4,16 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kRmPause>(const FaultOrder& order) {
+void Strike<FaultId::kRmPause>(World& world, const FaultOrder& order) {
   if (order.begins) {
-    if (!rm_.BeginPause()) return;
-    links_.DisturbAll();
-    rm_.Pause();
-  } else if (rm_.EndPause()) {
-    rm_.GoOn();
-    claims_.RmGoesOn();
-    links_.RestoreAll();
-    rm_.Reschedule();
+    if (!world.rm.BeginPause()) return;
+    world.links.DisturbAll();
+    world.rm.Pause();
+  } else if (world.rm.EndPause()) {
+    world.rm.GoOn();
+    world.claims.RmGoesOn();
+    world.links.RestoreAll();
+    world.rm.Reschedule();
   }
 }
 

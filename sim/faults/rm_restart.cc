@@ -4,30 +4,33 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-template <>
-void SimHost::Strike<FaultId::kRmRestart>(const FaultOrder& order) {
-  ReplaceRm(order);
-}
-
-template <>
-void SimHost::Strike<FaultId::kRmFailover>(const FaultOrder& order) {
-  ReplaceRm(order);
-}
-
-void SimHost::ReplaceRm(const FaultOrder& order) {
+void ReplaceRm(World& world, const FaultOrder& order) {
   if (order.begins) {
-    if (!rm_.BeginDown()) return;
-    links_.DisturbAll();
-    claims_.SetAside();
-    rm_.Stop();
-  } else if (rm_.EndDown()) {
-    rm_.Restart(KeyOf(order) + 1);
-    for (std::int32_t node = 0; node < cluster_.nodes.size(); ++node) rm_.Exclude(node);
-    claims_.Await();
-    links_.RestoreAll();
-    rm_.Reschedule();
+    if (!world.rm.BeginDown()) return;
+    world.links.DisturbAll();
+    world.claims.SetAside();
+    world.rm.Stop();
+  } else if (world.rm.EndDown()) {
+    world.rm.Restart(KeyOf(order) + 1);
+    for (std::int32_t node = 0; node < world.cluster.nodes.size(); ++node) world.rm.Exclude(node);
+    world.claims.Await();
+    world.links.RestoreAll();
+    world.rm.Reschedule();
   }
+}
+
+}  // namespace
+
+template <>
+void Strike<FaultId::kRmRestart>(World& world, const FaultOrder& order) {
+  ReplaceRm(world, order);
+}
+
+template <>
+void Strike<FaultId::kRmFailover>(World& world, const FaultOrder& order) {
+  ReplaceRm(world, order);
 }
 
 }  // namespace tfyarn::sim

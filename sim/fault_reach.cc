@@ -1,11 +1,11 @@
-// Whether a fault reaches anything of what it names. One that never does is said in the verdict: it
-// was drawn or written for nothing, and a run that it did not disturb proves nothing.
+#include "sim/fault_reach.h"
+
 #include <algorithm>
 
 #include "config/fault_kinds.h"
 #include "core/model/check.h"
 #include "sim/fault_words.h"
-#include "sim/sim_host.h"
+#include "sim/struck_actors.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -26,57 +26,54 @@ const char* NothingCame(config::FaultTrap trap) {
 
 }  // namespace
 
-std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
-  std::vector<bool> struck = marks_.struck;
-  for (const std::uint64_t key : message_faults_.struck()) struck[key >> 32] = true;
+std::vector<trace::FaultWithoutEffect> FaultReach::WithoutEffect() const {
+  std::vector<bool> struck = world_.marks.struck;
+  for (const std::uint64_t key : world_.message_faults.struck()) struck[key >> 32] = true;
   std::vector<trace::FaultWithoutEffect> idle;
-  for (std::uint32_t i = 0; i < setup_.scenario.faults.size(); ++i) {
+  for (std::uint32_t i = 0; i < world_.setup.scenario.faults.size(); ++i) {
     if (struck[i]) continue;
-    const config::FaultSpec& fault = setup_.scenario.faults[i];
+    const config::FaultSpec& fault = world_.setup.scenario.faults[i];
     const config::FaultKind* kind = config::FindFaultKind(fault.kind);
     TF_CHECK(kind != nullptr);
-    const bool trap = marks_.present[i] && kind->trap != config::FaultTrap::kNone;
-    const char* why = trap                  ? NothingCame(kind->trap)
-                      : marks_.began[i]     ? "what it names was not there"
-                      : fault.when.moment() ? "what it waits for did not come"
-                                            : "the run ended before it";
+    const bool trap = world_.marks.present[i] && kind->trap != config::FaultTrap::kNone;
+    const char* why = trap                    ? NothingCame(kind->trap)
+                      : world_.marks.began[i] ? "what it names was not there"
+                      : fault.when.moment()   ? "what it waits for did not come"
+                                              : "the run ended before it";
     idle.push_back({.index = i, .kind = fault.kind, .why = why});
   }
   return idle;
 }
 
-void SimHost::NoteReach(const FaultOrder& order) {
+void FaultReach::Note(const FaultOrder& order) {
   if (!order.begins) {
-    dormant_faults_.erase(KeyOf(order));
+    dormant_.erase(KeyOf(order));
     return;
   }
-  marks_.began[order.fault] = true;
+  world_.marks.began[order.fault] = true;
   if (StrikesNobody(order)) return;
-  marks_.present[order.fault] = true;
+  world_.marks.present[order.fault] = true;
   if (Reaches(order, false)) {
-    marks_.struck[order.fault] = true;
+    world_.marks.struck[order.fault] = true;
   } else {
-    dormant_faults_.emplace(KeyOf(order), order);
+    dormant_.emplace(KeyOf(order), order);
   }
 }
 
-// Machines and the ResourceManager come and go by faults alone.
-void SimHost::NoteReachOfDormant() {
-  std::erase_if(dormant_faults_, [this](const auto& entry) {
+void FaultReach::NoteDormant() {
+  std::erase_if(dormant_, [this](const auto& entry) {
     const bool reaches = Reaches(entry.second, true);
-    if (reaches) marks_.struck[entry.second.fault] = true;
+    if (reaches) world_.marks.struck[entry.second.fault] = true;
     return reaches;
   });
 }
 
-/// What another fault has taken away is not reached: a fault that takes it away as well is, once it
-/// alone does. `began`: its effect is there already.
-bool SimHost::Reaches(const FaultOrder& order, bool began) {
+bool FaultReach::Reaches(const FaultOrder& order, bool began) const {
   const config::FaultKind& kind = *order.kind;
   if (kind.trap != config::FaultTrap::kNone) return false;
-  if (kind.needs == config::FaultNeeds::kRm && rm_.process() == nullptr) return false;
+  if (kind.needs == config::FaultNeeds::kRm && world_.rm.process() == nullptr) return false;
   const auto is_up = [this](const Struck& one) {
-    return one.node < 0 || cluster_.nodes[one.node].down == 0;
+    return one.node < 0 || world_.cluster.nodes[one.node].down == 0;
   };
   const std::int32_t own = began ? 1 : 0;
   switch (kind.target) {
@@ -84,7 +81,8 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
       // An order to the ResourceManager, wherever the node is.
       if (kind.needs == config::FaultNeeds::kRm) return true;
       return std::any_of(order.struck.begin(), order.struck.end(), [&](const Struck& one) {
-        return kind.traits.takes_nodes_down ? cluster_.nodes[one.node].down == own : is_up(one);
+        return kind.traits.takes_nodes_down ? world_.cluster.nodes[one.node].down == own
+                                            : is_up(one);
       });
     case config::FaultTarget::kCaller:
       return order.struck.empty() || std::any_of(order.struck.begin(), order.struck.end(), is_up);
@@ -96,9 +94,9 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
     case config::FaultTarget::kRm:
       switch (kind.traits.rm) {
         case config::RmOutage::kRestarts:
-          return rm_.downs() == own;
+          return world_.rm.downs() == own;
         case config::RmOutage::kStandsStill:
-          return rm_.process() != nullptr && rm_.pauses() == own;
+          return world_.rm.process() != nullptr && world_.rm.pauses() == own;
         case config::RmOutage::kNone:
           return true;
       }
@@ -117,35 +115,23 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
   return true;
 }
 
-bool SimHost::ReachesSuspendedClient(const FaultOrder& order) {
-  const std::vector<ClientActor*> clients = ClientsOf(order);
+bool FaultReach::ReachesSuspendedClient(const FaultOrder& order) const {
+  const std::vector<ClientActor*> clients = ClientsOf(world_.cluster, order);
   return std::any_of(clients.begin(), clients.end(),
                      [](const ClientActor* client) { return !client->suspended_by.empty(); });
 }
 
-bool SimHost::ReachesTask(const FaultOrder& order) {
+bool FaultReach::ReachesTask(const FaultOrder& order) const {
   const bool needs_process = order.kind->needs == config::FaultNeeds::kProcess;
-  const std::vector<AgentActor*> agents = AgentsOf(order);
+  const std::vector<AgentActor*> agents = AgentsOf(world_.cluster, order);
   return std::any_of(agents.begin(), agents.end(), [&](const AgentActor* agent) {
     if (!needs_process) return true;
-    const std::vector<RunningProcess> running = cluster_.JobAt(agent->job)->workload->running();
+    const std::vector<RunningProcess> running =
+        world_.cluster.JobAt(agent->job)->workload->running();
     return std::any_of(running.begin(), running.end(), [&](const RunningProcess& process) {
       return process.container == agent->fence.container;
     });
   });
-}
-
-std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) const {
-  std::vector<AgentActor*> agents;
-  for (const Struck& struck : order.struck) {
-    const JobRecord* job = cluster_.JobNamed(struck.job);
-    if (job == nullptr) continue;
-    for (AgentActor* agent : job->agents) {
-      if (struck.kind == StruckKind::kJob || agent->fence.task == struck.task)
-        agents.push_back(agent);
-    }
-  }
-  return agents;
 }
 
 }  // namespace tfyarn::sim

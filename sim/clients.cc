@@ -1,12 +1,17 @@
-// SimHost and jobs: arrivals and clients, from submission until a minute after the end.
+#include "sim/clients.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/model/check.h"
 #include "core/model/visit.h"
 #include "sim/calls.h"
-#include "sim/sim_host.h"
+#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -26,9 +31,27 @@ bool IsPolling(client::ClientState state) {
 
 }  // namespace
 
+Clients::Clients(Kernel& kernel, Links& links, const RunSetup& setup, Cluster& cluster,
+                 MessageFaults& message_faults, FaultSchedule& faults, TraceTap& trace,
+                 SabotageDesk& sabotage, HdfsSide& hdfs, Workloads& workloads, RmSide& rm,
+                 const WorldView& world)
+    : Driver(kernel, links, setup),
+      cluster_(cluster),
+      message_faults_(message_faults),
+      faults_(faults),
+      trace_(trace),
+      sabotage_(sabotage),
+      hdfs_(hdfs),
+      workloads_(workloads),
+      rm_(rm),
+      world_(world),
+      arrivals_(setup.scenario, cluster.nodes.largest().gpus, setup.seed) {
+  rm.SetJobEnds(*this);
+}
+
 // ---------------------------------------------------------------- arrivals and clients
 
-void SimHost::SubmitNextArrival() {
+void Clients::SubmitNextArrival() {
   const std::optional<Instant> next = arrivals_.next();
   if (!next || *next > setup_.horizon) return;
   kernel_.At(std::max(*next, kernel_.now()), [this] {
@@ -37,7 +60,7 @@ void SimHost::SubmitNextArrival() {
   });
 }
 
-void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
+void Clients::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   const trace::JobIndex index(static_cast<std::uint32_t>(jobs_created_++));
   auto owned = std::make_unique<JobRecord>();
   JobRecord& job = *owned;
@@ -61,32 +84,36 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
                                 .tasks = job.spec->task_count(),
                                 .gpus = gpus});
 
+  StartClient(job);
+}
+
+void Clients::StartClient(JobRecord& job) {
   ClientActor& client = cluster_.clients.Add(links_, *this, kClientPlace);
   client::ClientOptions options;
   options.am_start = kAmStart;
-  client.machine =
-      std::make_unique<client::JobClient>(job.spec, options, setup_.SeedFor("client", index.value));
-  client.job = index;
+  client.machine = std::make_unique<client::JobClient>(job.spec, options,
+                                                       setup_.SeedFor("client", job.index.value));
+  client.job = job.index;
   client.beat.period = options.poll;
   client.beat.round_trip = cluster_.network.PollRoundTrip(kClientPlace, kRmPlace, client.id);
   job.client = &client;
-  fault_schedule_.JobStateSeen(job.name, JobState::kSubmitted);
+  faults_.JobStateSeen(job.name, JobState::kSubmitted);
   client.Step(SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
 }
 
-void SimHost::Heard(ClientActor& client, ClientEvent&& event) {
+void Clients::Heard(ClientActor& client, ClientEvent&& event) {
   trace_.Tell(trace::ClientTold{.job = client.job, .event = std::move(event)});
 }
 
-void SimHost::Carry(ClientActor& client, ClientAction& action) {
+void Clients::Carry(ClientActor& client, ClientAction& action) {
   trace::TraceRecord& record =
       trace_.Tell(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
   ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
   sabotage_.Obey(
-      EffectActor::kClient, client, order, [&] { Handle(client, order); }, [&] { client.End(); });
+      EffectActor::kClient, client, order, [&] { Obey(client, order); }, [&] { client.End(); });
 }
 
-void SimHost::Stepped(ClientActor& client) {
+void Clients::Stepped(ClientActor& client) {
   // Between two applications of a job there is nothing to ask about, and the next one has a grid of
   // its own.
   if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state))
@@ -96,24 +123,24 @@ void SimHost::Stepped(ClientActor& client) {
   kernel_.After(Duration::zero(), [this, id = client.id] { cluster_.clients.Remove(id); });
 }
 
-void SimHost::End(ClientActor& client) {
+void Clients::End(ClientActor& client) {
   if (!client.alive) return;
   client.alive = false;
   links_.Update(client);
   cluster_.JobAt(client.job)->client = nullptr;
 }
 
-Party SimHost::PartyOf(const ClientActor& client) const {
+Party Clients::PartyOf(const ClientActor& client) const {
   return {.job = cluster_.NameOf(client.job), .task = {}, .place = client.place};
 }
 
-bool SimHost::HasQuietLink(const ClientActor& client) const {
+bool Clients::HasQuietLink(const ClientActor& client) const {
   // What an idle answer says is the report before it; of an error there is none.
   return client.last_report && rm_.answers() &&
          cluster_.network.Undisturbed(client.place, kRmPlace);
 }
 
-void SimHost::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
+void Clients::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
   const ClientAction order = client.OrderAtDeadline(at);
   TF_CHECK(client.last_report.has_value());
   const CallId call = std::get<CallRm>(order).call;
@@ -126,36 +153,38 @@ void SimHost::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
   });
 }
 
-void SimHost::Handle(ClientActor& client, ClientAction& action) {
-  JobRecord& job = *cluster_.jobs.at(client.job.value);
-  std::visit(
-      Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
-                 [&](CallRm& call) { ClientCallsRm(client, std::move(call)); },
-                 [&](CallHdfs& order) {
-                   hdfs_.Call(
-                       kClientPlace, client.id, std::move(order.request),
-                       [this, id = client.id, call = order.call](hdfs::HdfsResponse response) {
-                         ClientActor* same = cluster_.clients.Living(id);
-                         if (same == nullptr) return;
-                         same->Step(HdfsReplied{.call = call, .response = std::move(response)});
-                       });
-                 },
-                 [&](ClusterFacts& facts) {
-                   job.facts = std::move(facts);
-                   job.surveyed = WallAt(kernel_.now());
-                 },
-                 [&](ExitClient&) {
-                   client.alive = false;
-                   job.client = nullptr;
-                   EndSeen(job);
-                 }},
-      action);
+void Clients::Obey(ClientActor& client, ClientAction& order) {
+  JobRecord& job = *cluster_.JobAt(client.job);
+  std::visit(Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
+                        [&](CallRm& call) { CallRmFor(client, std::move(call)); },
+                        [&](CallHdfs& call) { CallHdfsFor(client, std::move(call)); },
+                        [&](ClusterFacts& facts) {
+                          job.facts = std::move(facts);
+                          job.surveyed = WallAt(kernel_.now());
+                        },
+                        [&](ExitClient&) { Exit(client); }},
+             order);
 }
 
-void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
+void Clients::Exit(ClientActor& client) {
+  JobRecord& job = *cluster_.JobAt(client.job);
+  client.alive = false;
+  job.client = nullptr;
+  EndSeen(job);
+}
+
+void Clients::CallHdfsFor(ClientActor& client, CallHdfs call) {
+  hdfs_.Call(kClientPlace, client.id, std::move(call.request),
+             [this, id = client.id, number = call.call](hdfs::HdfsResponse response) {
+               if (ClientActor* same = cluster_.clients.Living(id))
+                 same->Step(HdfsReplied{.call = number, .response = std::move(response)});
+             });
+}
+
+void Clients::CallRmFor(ClientActor& client, CallRm call) {
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kClient;
-  caller.user = cluster_.jobs.at(client.job.value)->spec->user;
+  caller.user = cluster_.JobAt(client.job)->spec->user;
   const bool poll = std::holds_alternative<yarn::GetApplicationReportRequest>(call.request);
   if (poll) {
     links_.BeatSent(client, call.call.value);
@@ -166,33 +195,36 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
     // the submission.
     // Its AM may start before the client has the answer, or where the answer is lost.
     if (cluster_.job_of_application.emplace(submit->application, client.job.value).second)
-      cluster_.jobs.at(client.job.value)->applications.push_back(submit->application);
+      cluster_.JobAt(client.job)->applications.push_back(submit->application);
   }
   rm_.Call(client, std::move(caller), {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
-             ClientActor* same = cluster_.clients.Living(id);
-             if (same == nullptr) return;
-             if (poll) {
-               const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
-               // What the RM tells a client that is gone its successor has not heard: that one
-               // asks.
-               links_.CatchUp(*same);  // What was skipped may have overtaken it.
-               if (report != nullptr && !same->machine->HasHeardLater(number))
-                 same->last_report = same->paused ? std::nullopt : std::optional(*report);
-               links_.BeatAnswered(*same, number.value);
-             }
-             same->Step(RmReplied{.call = number, .response = std::move(response)});
+             if (ClientActor* same = cluster_.clients.Living(id))
+               TakeRmAnswer(*same, number, poll, std::move(response));
            });
+}
+
+void Clients::TakeRmAnswer(ClientActor& client, CallId call, bool poll,
+                           yarn::RmResponse&& response) {
+  if (poll) {
+    const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
+    // What the RM tells a client that is gone its successor has not heard: that one asks.
+    links_.CatchUp(client);  // What was skipped may have overtaken it.
+    if (report != nullptr && !client.machine->HasHeardLater(call))
+      client.last_report = client.paused ? std::nullopt : std::optional(*report);
+    links_.BeatAnswered(client, call.value);
+  }
+  client.Step(RmReplied{.call = call, .response = std::move(response)});
 }
 
 // ---------------------------------------------------------------- what jobs come to
 
-void SimHost::EndSeen(JobRecord& job) {
+void Clients::EndSeen(JobRecord& job) {
   if (job.ended) return;
   job.ended = true;
   ++jobs_ended_;
   workloads_.Settle(job);
-  fault_schedule_.JobStateSeen(job.name, JobState::kFinished);
+  faults_.JobStateSeen(job.name, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then; and what
   // the ResourceManager answers its node, the node may ask for again.
   kernel_.After(kLeakCheck + cluster_.network.LongestBadLuck(kRpcTimeout) +
@@ -200,7 +232,7 @@ void SimHost::EndSeen(JobRecord& job) {
                 [this, index = job.index] { CheckLeaks(index); });
 }
 
-void SimHost::CheckLeaks(trace::JobIndex index) {
+void Clients::CheckLeaks(trace::JobIndex index) {
   JobRecord* found = cluster_.JobAt(index);
   TF_CHECK(found != nullptr);
   JobRecord& job = *found;
@@ -217,7 +249,7 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   if (leaked > 0)
     trace_.Tell(
         trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
-  trace_.checkers().JobSettled(kernel_.now(), index, checkers_view_);
+  trace_.checkers().JobSettled(kernel_.now(), index, world_);
   for (const ApplicationId& application : job.applications)
     cluster_.job_of_application.erase(application);
   const auto named = cluster_.job_by_name.find(job.name);
@@ -230,6 +262,82 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   }
   cluster_.jobs.erase(job.index.value);
   --jobs_alive_;
+}
+
+// ---------------------------------------------------------------- clients that are away
+
+void Clients::Lose(ClientActor& client) {
+  client.End();
+  cluster_.clients.Remove(client.id);
+}
+
+void Clients::LoseFor(ClientActor& client, std::uint64_t fault) {
+  lost_by_[fault].push_back(client.id);
+  if (++client.lost > 1) return;
+  client.paused = true;
+  links_.Update(client);
+}
+
+void Clients::Return(std::uint64_t fault) {
+  for (const std::uint32_t id : lost_by_[fault]) {
+    ClientActor* client = cluster_.clients.Living(id);
+    if (client == nullptr) continue;
+    // Its process stood still, not this one.
+    if (--client->lost == 0) client->suspended_by.clear();
+    GoOn(*client);
+  }
+  lost_by_.erase(fault);
+}
+
+void Clients::Suspend(ClientActor& client, std::uint64_t fault) {
+  client.suspended_by.insert(fault);
+  client.paused = true;
+  links_.Update(client);
+}
+
+void Clients::Resume(ClientActor& client, std::uint64_t fault) {
+  if (client.suspended_by.erase(fault) > 0) GoOn(client);
+}
+
+void Clients::ResumeAll(ClientActor& client) {
+  if (client.suspended_by.empty()) return;
+  client.suspended_by.clear();
+  GoOn(client);
+}
+
+void Clients::GoOn(ClientActor& client) {
+  if (client.lost > 0 || !client.suspended_by.empty()) return;
+  client.paused = false;
+  links_.Update(client);
+  for (ClientEvent& event : std::exchange(client.inbox, {})) {
+    kernel_.After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
+      if (ClientActor* same = cluster_.clients.Living(id)) same->Step(std::move(event));
+    });
+  }
+  links_.Reschedule(client);
+}
+
+// One that stands still hears all of it later. What was meant for a client that is gone: an answer
+// is lost, and its successor asks again; what the user wants is kept.
+void Clients::Keep(ClientActor& client, ClientEvent&& event) {
+  if (client.lost == 0) return client.inbox.push_back(std::move(event));
+  if (auto* reply = std::get_if<RmReplied>(&event)) {
+    reply->response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable,
+                                     .message = "the client that asked is gone"};
+  } else if (auto* read = std::get_if<HdfsReplied>(&event)) {
+    read->response = hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
+                                     .message = "the client that asked is gone"};
+  }
+  // In the order of the calls: which of two answers came first is the answer's business alone.
+  auto place = client.inbox.end();
+  if (const auto* reply = std::get_if<RmReplied>(&event)) {
+    while (place != client.inbox.begin()) {
+      const auto* before = std::get_if<RmReplied>(&*std::prev(place));
+      if (before == nullptr || before->call <= reply->call) break;
+      --place;
+    }
+  }
+  client.inbox.insert(place, std::move(event));
 }
 
 }  // namespace tfyarn::sim
