@@ -354,17 +354,15 @@ void ApplicationMasters::AppendNext(AmActor& am) {
   const auto answer = [this, id = am.id, seq = append.seq](const hdfs::HdfsResponse& response) {
     AppendAnswered(id, seq, response);
   };
-  if (silent || torn) {
-    hdfs_.Call(am.place, am.id, std::move(request), stored);
-    return kernel_.After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
-  }
-  sabotage_.Within(damage, [&] {
+  const bool unheard = silent || torn;
+  sabotage_.Within(unheard ? nullptr : damage, [&] {
     hdfs_.Call(am.place, am.id, std::move(request),
-               [stored, answer](const hdfs::HdfsResponse& response) {
+               [stored, answer, unheard](const hdfs::HdfsResponse& response) {
                  stored(response);
-                 answer(response);
+                 if (!unheard) answer(response);
                });
   });
+  if (unheard) kernel_.After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
 }
 
 void ApplicationMasters::AppendAnswered(std::uint32_t id, JournalSeq seq,
