@@ -35,11 +35,11 @@ std::vector<trace::FaultWithoutEffect> FaultReach::WithoutEffect() const {
     const config::FaultSpec& fault = world_.setup.scenario.faults[i];
     const config::FaultKind* kind = config::FindFaultKind(fault.kind);
     TF_CHECK(kind != nullptr);
-    const bool trap = world_.marks.present[i] && kind->trap != config::FaultTrap::kNone;
-    const char* why = trap                    ? NothingCame(kind->trap)
-                      : world_.marks.began[i] ? "what it names was not there"
-                      : fault.when.moment()   ? "what it waits for did not come"
-                                              : "the run ended before it";
+    const bool trap = present_[i] && kind->trap != config::FaultTrap::kNone;
+    const char* why = trap                  ? NothingCame(kind->trap)
+                      : began_[i]           ? "what it names was not there"
+                      : fault.when.moment() ? "what it waits for did not come"
+                                            : "the run ended before it";
     idle.push_back({.index = i, .kind = fault.kind, .why = why});
   }
   return idle;
@@ -50,9 +50,9 @@ void FaultReach::Note(const FaultOrder& order) {
     dormant_.erase(KeyOf(order));
     return;
   }
-  world_.marks.began[order.fault] = true;
+  began_[order.fault] = true;
   if (StrikesNobody(order)) return;
-  world_.marks.present[order.fault] = true;
+  present_[order.fault] = true;
   if (Reaches(order, false)) {
     world_.marks.struck[order.fault] = true;
   } else {

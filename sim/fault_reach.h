@@ -15,7 +15,10 @@ namespace tfyarn::sim {
 class FaultReach {
  public:
   /// `world` must outlive it.
-  explicit FaultReach(World& world) : world_(world) {}
+  explicit FaultReach(World& world)
+      : world_(world),
+        began_(world.setup.scenario.faults.size()),
+        present_(world.setup.scenario.faults.size()) {}
   FaultReach(const FaultReach&) = delete;
   FaultReach& operator=(const FaultReach&) = delete;
 
@@ -34,6 +37,8 @@ class FaultReach {
   [[nodiscard]] bool ReachesSuspendedClient(const FaultOrder& order) const;
 
   World& world_;
+  std::vector<bool> began_;                      ///< By fault.
+  std::vector<bool> present_;                    ///< By fault: what it names was there once.
   std::map<std::uint64_t, FaultOrder> dormant_;  ///< By fault and instance.
 };
 

@@ -26,13 +26,11 @@ class FaultCarrier {
   ~FaultCarrier() = default;
 };
 
-/// What each fault of the scenario has come to, by its position there.
+/// Which faults of the scenario have reached something of what they name, by their position there.
 struct FaultMarks {
-  explicit FaultMarks(std::size_t faults) : began(faults), present(faults), struck(faults) {}
+  explicit FaultMarks(std::size_t faults) : struck(faults) {}
 
-  std::vector<bool> began;
-  std::vector<bool> present;  ///< What it names was there once.
-  std::vector<bool> struck;   ///< It reached something of that.
+  std::vector<bool> struck;
 };
 
 class FaultSchedule {
