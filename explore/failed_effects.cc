@@ -9,7 +9,7 @@ namespace tfyarn::explore {
 std::vector<Variant> FailedEffectsOf(const Node& document, const RunRecord& plain) {
   std::vector<Variant> variants;
   for (const sim::Sabotage& sabotage : sim::DamagesOf(plain.effects)) {
-    Variant variant{.name = sim::ToString(sabotage),
+    Variant variant{.name = sim::DescribeSabotage(sabotage),
                     .document = document,
                     .options = {},
                     .same = Sameness::kSuccess,

@@ -1,5 +1,5 @@
-// The processes of a simulated cluster as the host keeps them: one actor per machine instance, with
-// its place, its timer and its periodic link.
+// The kinds of actors: what each kind's machines hear and order, and what the simulator keeps of
+// one such actor.
 #pragma once
 
 #include <cstdint>
@@ -9,78 +9,40 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/agent/task_agent.h"
 #include "core/am/application_master.h"
 #include "core/client/job_client.h"
+#include "core/model/elision.h"
 #include "core/trace/record.h"
 #include "fakes/yarn-rm/node_manager.h"
+#include "fakes/yarn-rm/resource_manager.h"
+#include "sim/actor.h"
+#include "sim/doubles.h"
 #include "sim/effects.h"
 #include "sim/network.h"
-#include "sim/workload.h"
 
 namespace tfyarn::sim {
 
-enum class ActorKind : std::uint8_t { kRm, kNm, kClient, kAm, kAgent };
-
-/// The periodic link of a sender: an AM's allocate, an agent's heartbeat, a client's poll, a NM's
-/// heartbeat.
-///
-/// `sent` counts beats the sender believes to have sent, `seen` those the receiver has been told
-/// of; the difference is what the receiver still has to hear of as elided.
-struct Beat {
-  Duration period{};
-  Duration round_trip{};
-  std::optional<Instant> last_sent;  ///< Nothing is elided before the first.
-  std::optional<std::uint64_t>
-      awaited;         ///< Number of the latest call sent for real, while its answer is under way.
-  bool late = false;   ///< The latest answer came later than after a round trip.
-  bool clean = false;  ///< Nothing disturbs the link: idle beats may be skipped.
-  bool vouched = false;  ///< The receiver was told so.
-  std::uint64_t sent = 0;
-  std::uint64_t seen = 0;
-  Instant forced = kNever;  ///< The receiver has news for the beat at this instant.
+struct RmRecord {
+  std::uint64_t calls = 0;                   ///< That it has served.
+  std::optional<yarn::RmResponse> response;  ///< To the call that its step serves now.
 };
 
-struct Actor {
-  Actor(ActorKind k, std::uint32_t i, Place p) : kind(k), id(i), place(p) {}
-  virtual ~Actor() = default;
-
-  ActorKind kind;
-  std::uint32_t id;
-  Place place;
-  bool alive = true;
-  bool paused = false;
-  Instant scheduled = kNever;  ///< Earliest timer event of this actor in the queue.
-  Beat beat;
+struct NmRecord {
+  std::uint64_t calls = 0;                   ///< That it has served.
+  std::optional<yarn::NmResponse> response;  ///< To the call that its step serves now.
 };
 
-/// Stands for the RM's timer only; the machine itself is the host's.
-struct RmActor : Actor {
-  using Actor::Actor;
-};
-
-struct NmActor : Actor {
-  using Actor::Actor;
-  std::unique_ptr<fakes::NodeManager> machine;
-};
-
-struct ClientActor : Actor {
-  using Actor::Actor;
-  std::unique_ptr<client::JobClient> machine;
+struct ClientRecord {
   trace::JobIndex job;
   std::optional<yarn::GetApplicationReportResponse> last_report;
-  CallId last_poll;
   std::int32_t lost = 0;                 ///< Faults client_lost that last.
   std::set<std::uint64_t> suspended_by;  ///< Faults, by fault and instance.
-  std::deque<ClientEvent> inbox;         ///< What arrived while it was lost, or stood still.
 };
 
-struct AmActor : Actor {
-  using Actor::Actor;
-  std::unique_ptr<am::ApplicationMaster> machine;
+struct AmRecord {
   trace::JobIndex job;
   ApplicationAttemptId attempt;
   std::optional<std::int32_t> resubmission;  ///< Of its application: see trace::AmTold.
@@ -91,49 +53,72 @@ struct AmActor : Actor {
   std::deque<AppendJournal> appends;  ///< In order; the first is under way.
   /// What goes wrong with one of these.
   std::map<JournalSeq, const Sabotage*> damaged_appends;
-  std::int32_t pauses = 0;    ///< Faults that make it stand still.
-  std::deque<AmEvent> inbox;  ///< What arrived while paused.
+  std::int32_t pauses = 0;  ///< Faults that make it stand still.
 };
 
-struct AgentActor : Actor {
-  using Actor::Actor;
-  std::unique_ptr<agent::TaskAgent> machine;
+struct AgentRecord {
   trace::JobIndex job;
   std::string staging_directory;  ///< Of its application.
   AgentFence fence;
   std::uint32_t am = 0;  ///< Actor id of the AM that accepted it; 0 = none.
   std::int32_t port = 0;
-  std::deque<AgentEvent> inbox;  ///< What arrived while paused.
   bool disowned =
       false;  ///< The RM has written its container off: the AM may refuse its heartbeats.
 };
 
-/// What the host knows of one container on a node, from the NM's Localize to its end.
-struct ContainerRt {
-  std::int32_t node = 0;
-  std::uint32_t actor = 0;  ///< Its AM or agent; 0 = none yet or any more.
-  trace::JobIndex job;
+template <>
+struct Role<fakes::ResourceManager> {
+  using Event = fakes::RmEvent;
+  using Action = fakes::RmAction;
+  using Deadline = fakes::RmDeadlineReached;
+  using Elided = void;  ///< It sends no beats.
+  using Record = RmRecord;
+  static constexpr auto kDouble = &Doubles::rm;
 };
 
-/// One job, from its submission until a minute after its end.
-struct JobRt {
-  trace::JobIndex index;
-  std::shared_ptr<const config::JobConfig> config;
-  std::shared_ptr<const JobSpec> spec;
-  std::string name;
-  std::uint32_t client = 0;
-  std::uint32_t am = 0;            ///< Actor of the newest living AM; 0 = none.
-  std::vector<std::uint32_t> ams;  ///< Actors of all that there were.
-  std::vector<ApplicationId> applications;
-  std::string staging_directory;
-  ClusterFacts facts;
-  WallTime surveyed{};  ///< When the client had the facts.
-  std::unique_ptr<JobWorkload> workload;
-  Instant workload_scheduled = kNever;
-  std::vector<std::uint32_t> agents;  ///< Actors of its living agents.
-  /// When the files that an application's containers have in common are on a node.
-  std::map<std::pair<ApplicationId, Place>, Instant> localized;
-  bool ended = false;
+template <>
+struct Role<fakes::NodeManager> {
+  using Event = fakes::NmEvent;
+  using Action = fakes::NmAction;
+  using Deadline = fakes::NmDeadlineReached;
+  using Elided = fakes::OwnHeartbeatsElided;
+  using Record = NmRecord;
+  static constexpr auto kDouble = &Doubles::nm;
 };
+
+template <>
+struct Role<client::JobClient> {
+  using Event = ClientEvent;
+  using Action = ClientAction;
+  using Deadline = DeadlineReached;
+  using Elided = HeartbeatsElided;
+  using Record = ClientRecord;
+};
+
+template <>
+struct Role<am::ApplicationMaster> {
+  using Event = AmEvent;
+  using Action = AmAction;
+  using Deadline = DeadlineReached;
+  using Elided = HeartbeatsElided;
+  using Record = AmRecord;
+  static constexpr auto kDouble = &Doubles::am;
+};
+
+template <>
+struct Role<agent::TaskAgent> {
+  using Event = AgentEvent;
+  using Action = AgentAction;
+  using Deadline = DeadlineReached;
+  using Elided = HeartbeatsElided;
+  using Record = AgentRecord;
+  static constexpr auto kDouble = &Doubles::agent;
+};
+
+using RmActor = Actor<fakes::ResourceManager>;
+using NmActor = Actor<fakes::NodeManager>;
+using ClientActor = Actor<client::JobClient>;
+using AmActor = Actor<am::ApplicationMaster>;
+using AgentActor = Actor<agent::TaskAgent>;
 
 }  // namespace tfyarn::sim

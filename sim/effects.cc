@@ -102,7 +102,7 @@ std::vector<EffectName> AllEffects() {
   return all;
 }
 
-std::string ToString(const Sabotage& sabotage) {
+std::string DescribeSabotage(const Sabotage& sabotage) {
   const auto how = [&]() -> std::string {
     switch (sabotage.damage) {
       case Damage::kLost:

@@ -68,7 +68,7 @@ struct Sabotage {
 };
 
 /// "the 3rd AppendJournal of an am fails with safe-mode".
-[[nodiscard]] std::string ToString(const Sabotage& sabotage);
+[[nodiscard]] std::string DescribeSabotage(const Sabotage& sabotage);
 
 /// Which action's turn it is to go wrong.
 class Saboteur {

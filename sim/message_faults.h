@@ -54,6 +54,12 @@ class MessageFaults {
   void Remove(std::uint64_t key);
   /// Counts the message and says what becomes of it.
   [[nodiscard]] MessageFate Decide(std::string_view message, const Party& party);
+  /// The same for one from `sender` or to it (its `party()`), with the name that `name()` gives:
+  /// neither is asked while there are no rules, as in most runs.
+  template <class Sender, class Name>
+  [[nodiscard]] MessageFate FateOf(const Sender& sender, Name name) {
+    return empty() ? MessageFate{} : Decide(name(), sender.party());
+  }
   /// Keys of the faults that some message was struck by.
   [[nodiscard]] const std::set<std::uint64_t>& struck() const { return struck_; }
   [[nodiscard]] bool empty() const { return rules_.empty(); }

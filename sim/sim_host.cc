@@ -1,245 +1,100 @@
 #include "sim/sim_host.h"
 
-#include <fmt/format.h>
-#include <xxhash.h>
+#include <optional>
 
-#include <algorithm>
-#include <map>
-#include <utility>
-
-#include "config/traces.h"
-#include "core/model/check.h"
-#include "core/trace/routine.h"
 #include "sim/coverage.h"
-#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 namespace {
 
 constexpr std::uint64_t kEventsBetweenScans = 1'000'000;
 constexpr std::uint64_t kEventsBetweenProgress = 20'000;
-constexpr std::uint32_t kRmActor = 0;
-
-/// The outages of every fault of kind `trace`, as the plan wants them.
-std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(
-    const std::vector<config::FaultSpec>& faults) {
-  std::map<std::uint32_t, std::vector<FaultPlan::Outage>> outages;
-  for (std::uint32_t i = 0; i < faults.size(); ++i) {
-    if (faults[i].outages == nullptr) continue;
-    for (const config::NodeOutage& row : *faults[i].outages) {
-      outages[i].push_back(
-          {.source = row.node, .from = Instant{} + row.start, .to = Instant{} + row.end});
-    }
-  }
-  return outages;
-}
 
 }  // namespace
 
-SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
-    : scenario_(scenario),
-      options_(options),
-      doubles_(options.doubles == nullptr ? NoDoubles() : *options.doubles),
-      seed_(options.seed),
-      horizon_(Instant{} + scenario.horizon),
-      saboteur_(options.sabotage),
-      nodes_(scenario.cluster),
-      network_(scenario.cluster.network, nodes_.rack_indices(), options.seed),
-      name_node_(NameNodeOptionsOf(scenario.hdfs)),
-      nm_of_node_(static_cast<std::size_t>(nodes_.size()), 0),
-      arrivals_(scenario, nodes_.largest().gpus, options.seed),
-      checkers_(scenario, options.reference),
-      result_({.warmup = scenario.warmup, .always_tasks = options.tasks, .timeline = true}),
-      expectations_(scenario.expect),
-      launch_delays_(options.seed, "containers"),
-      hdfs_delays_(options.seed, "hdfs") {
-  // A beat that one of them aims at must be there to be met.
-  if (!saboteur_.idle()) options_.elide = false;
-  if (options.tally) tally_.emplace();
-  nodes_.DrawPorts(seed_, options.shift_ports);
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) {
-    plan_nodes_.push_back(
-        {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
-  }
-  fault_began_.resize(scenario.faults.size());
-  fault_present_.resize(scenario.faults.size());
-  fault_struck_.resize(scenario.faults.size());
-  const ClusterView& view = *this;
-  faults_.emplace(scenario.faults, view, options.seed, OutagesOf(scenario.faults));
-  rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario, nodes_), SeedFor("rm", 0));
-  tokens_ = rm_->tokens();
-}
-
-SimHost::~SimHost() = default;
-
-std::uint64_t SimHost::SeedFor(std::string_view what, std::uint64_t entity) const {
-  return XXH3_64bits_withSeed(what.data(), what.size(), seed_ * 0x9E3779B97F4A7C15ULL + entity);
-}
-
-WallTime SimHost::WallNow() const {
-  return kWallStart +
-         std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch());
-}
-
-Party SimHost::PartyOf(const Actor& actor) const {
-  const auto name = [this](trace::JobIndex job) -> std::string_view {
-    const auto entry = jobs_.find(job.value);
-    return entry == jobs_.end() ? std::string_view() : std::string_view(entry->second->name);
-  };
-  switch (actor.kind) {
-    case ActorKind::kRm:
-    case ActorKind::kNm:
-      return {.job = {}, .task = {}, .place = actor.place};
-    case ActorKind::kClient:
-      return {.job = name(static_cast<const ClientActor&>(actor).job),
-              .task = {},
-              .place = actor.place};
-    case ActorKind::kAm:
-      return {
-          .job = name(static_cast<const AmActor&>(actor).job), .task = {}, .place = actor.place};
-    case ActorKind::kAgent: {
-      const auto& agent = static_cast<const AgentActor&>(actor);
-      return {.job = name(agent.job), .task = agent.fence.task, .place = actor.place};
-    }
-  }
-  return {};
-}
-
 void SimHost::Start() {
-  Trace(trace::RunStarted{
-      .scenario = scenario_.name, .scenario_digest = scenario_.digest, .seed = seed_});
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) {
-    const NodeInfo& node = nodes_[i];
-    Trace(trace::NodeDeclared{.node = node.id,
-                              .rack = node.rack,
-                              .partition = node.partition,
-                              .labels = node.labels,
-                              .capacity = node.capacity});
+  const config::Scenario& scenario = world_.setup.scenario;
+  world_.trace.Tell(trace::RunStarted{
+      .scenario = scenario.name, .scenario_digest = scenario.digest, .seed = world_.setup.seed});
+  const NodeTable& nodes = world_.cluster.nodes;
+  for (std::int32_t i = 0; i < nodes.size(); ++i) {
+    world_.trace.Tell(trace::NodeDeclared{.node = nodes[i].id,
+                                          .rack = nodes[i].rack,
+                                          .partition = nodes[i].partition,
+                                          .labels = nodes[i].labels,
+                                          .capacity = nodes[i].capacity});
   }
-  actors_.push_back(std::make_unique<RmActor>(ActorKind::kRm, kRmActor, kRmPlace));
-  for (std::int32_t i = 0; i < nodes_.size(); ++i) StartNm(i, std::nullopt);
-  SubmitNextArrival();
-  ScheduleFaults();
-  Reschedule(*actors_[kRmActor]);
+  for (std::int32_t i = 0; i < nodes.size(); ++i) world_.nms.Start(i);
+  world_.clients.Start();
+  world_.faults.Start(fault_effects_);
+  world_.rm.Reschedule();
 }
 
-void SimHost::DrawAnew(std::uint64_t seed) {
-  DisturbAllLinks();
-  seed_ = seed;
-  network_.DrawAnew(seed);
-  launch_delays_ = Random(seed, "containers").Shaking();
-  hdfs_delays_ = Random(seed, "hdfs").Shaking();
-  faults_->DrawAnew(seed, now_);
-  for (const auto& [index, job] : jobs_) job->workload->DrawAnew(seed);
-  ScheduleFaults();
-  RestoreAllLinks();
-}
-
-RunOutcome SimHost::Run() {
-  Start();
+void SimHost::PlanFutures() {
   // After all that happens at that instant.
   const auto draw_anew = [this](const Future& future) {
-    At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
+    world_.kernel.At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
   };
-  const std::optional<Future>& other = options_.future;
-  for (const config::FutureSpec& spec : scenario_.futures) {
+  const std::optional<Future>& other = world_.setup.options.future;
+  for (const config::FutureSpec& spec : world_.setup.scenario.futures) {
     const Future future{.from = Instant{} + spec.from, .seed = spec.seed};
     if (!other || future.from < other->from) draw_anew(future);
   }
   if (other) draw_anew(*other);
-  trace::StopReason reason = trace::StopReason::kQuiescent;
-  while (true) {
-    if (jobs_alive_ == 0 && !arrivals_.next()) break;
-    if (queue_.empty()) break;
-    if (queue_.next_at() > horizon_) {
-      now_ = horizon_;
-      reason = trace::StopReason::kHorizon;
-      break;
+}
+
+void SimHost::DrawAnew(std::uint64_t seed) {
+  world_.links.DisturbAll();
+  world_.setup.seed = seed;
+  world_.cluster.network.DrawAnew(seed);
+  world_.nms.DrawAnew();
+  world_.hdfs.DrawAnew();
+  for (const auto& [index, job] : world_.cluster.jobs) job->workload->DrawAnew(seed);
+  world_.faults.DrawAnew();
+  world_.links.RestoreAll();
+}
+
+RunOutcome SimHost::Run() {
+  Start();
+  PlanFutures();
+  return Finish(RunEvents());
+}
+
+trace::StopReason SimHost::RunEvents() {
+  const std::atomic<bool>* interrupt = world_.setup.options.interrupt;
+  while (!world_.clients.all_over() && !world_.kernel.empty()) {
+    if (world_.kernel.next_at() > world_.setup.horizon) {
+      world_.kernel.PassTo(world_.setup.horizon);
+      return trace::StopReason::kHorizon;
     }
-    if (!RunNext()) {
-      reason = trace::StopReason::kInterrupted;
-      break;
-    }
+    RunNext();
+    if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed))
+      return trace::StopReason::kInterrupted;
   }
-  return Finish(reason);
+  return trace::StopReason::kQuiescent;
 }
 
-bool SimHost::RunNext() {
-  const EventQueue::Event event = queue_.Pop();
-  TF_CHECK(event.at >= now_);
-  if (event.at > now_) passed_rank_ = 0;
-  now_ = event.at;
-  if (event.late) passed_rank_ = std::max<std::uint64_t>(passed_rank_, event.order);
-  if ((event.payload & 1u) != 0) {
-    RunTimer(event.payload >> 1);
-  } else {
-    tasks_.Run(event.payload >> 1);
-  }
-  ++events_;
-  if (options_.coverage != nullptr) options_.coverage->Look(now_);
-  if (events_ % kEventsBetweenScans == 0) ScanInvariants();
-  if (events_ % kEventsBetweenProgress == 0 && options_.progress) {
-    options_.progress({.now = now_,
-                       .horizon = horizon_,
-                       .jobs_total = arrivals_.total(),
-                       .jobs_ended = jobs_ended_,
-                       .events = events_});
-  }
-  return options_.interrupt == nullptr || !options_.interrupt->load(std::memory_order_relaxed);
+void SimHost::RunNext() {
+  Kernel& kernel = world_.kernel;
+  kernel.RunNext([this](std::uint32_t actor) { world_.links.Wake(actor); });
+  if (Coverage* coverage = world_.setup.options.coverage) coverage->Look(kernel.now());
+  if (kernel.events() % kEventsBetweenScans == 0)
+    world_.trace.checkers().FullScan(kernel.now(), world_.checkers_view);
+  if (kernel.events() % kEventsBetweenProgress == 0) ReportProgress();
 }
 
-trace::TraceRecord& SimHost::TakeRecord() {
-  if (trace::IsRoutine(record_.fact)) return record_;
-  checkers_.Observe(record_);
-  digest_.Add(record_);
-  if (faults_ && faults_->Observe(record_)) ScheduleFaults();
-  if (tally_) tally_->Observe(record_);
-  result_.Observe(record_);
-  expectations_.Observe(record_, result_);
-  if (options_.sink) options_.sink(record_);
-  for (const Violation& violation : checkers_.TakeNew()) {
-    trace::TraceRecord broken{.at = now_,
-                              .fact = trace::InvariantBroken{.invariant = violation.invariant,
-                                                             .detail = violation.detail}};
-    digest_.Add(broken);
-    result_.Observe(broken);
-    if (options_.sink) options_.sink(broken);
-  }
-  return record_;
-}
-
-void SimHost::ScanInvariants() {
-  checkers_.FullScan(now_, *this);
+void SimHost::ReportProgress() const {
+  if (!world_.setup.options.progress) return;
+  world_.setup.options.progress({.now = world_.kernel.now(),
+                                 .horizon = world_.setup.horizon,
+                                 .jobs_total = world_.clients.jobs_total(),
+                                 .jobs_ended = world_.clients.jobs_ended(),
+                                 .events = world_.kernel.events()});
 }
 
 RunOutcome SimHost::Finish(trace::StopReason reason) {
-  SettleWorkloads();
-  ScanInvariants();
-  checkers_.Finish(now_, reason);
-  if (options_.coverage != nullptr) options_.coverage->Look(now_);
-  Trace(trace::RunStopped{.reason = reason});
-  RunOutcome outcome;
-  outcome.result = result_.Finish({.version = TFYARN_VERSION,
-                                   .digest = trace::ToString(digest_.value()),
-                                   .events = events_,
-                                   .wall_seconds = 0,
-                                   .peak_rss_bytes = 0,
-                                   .invariants = checkers_.summary()});
-  outcome.result.faults_without_effect = FaultsWithoutEffect();
-  expectations_.Finish(outcome.result);
-  if (tally_) outcome.tallies = tally_->Finish();
-  return outcome;
-}
-
-void SimHost::SettleWorkloads() {
-  std::vector<std::uint32_t> indices;
-  for (const auto& [index, job] : jobs_) indices.push_back(index);
-  std::sort(indices.begin(), indices.end());
-  for (const std::uint32_t index : indices) {
-    std::vector<WorkloadOutput> outputs;
-    jobs_.at(index)->workload->Settle(now_, outputs);
-    HandleWorkload(*jobs_.at(index), outputs);
-  }
+  for (JobRecord* job : world_.cluster.JobsInOrder()) world_.workloads.Settle(*job);
+  return world_.trace.Finish(reason, world_.checkers_view, fault_effects_.WithoutEffect());
 }
 
 RunOutcome RunScenario(const config::Scenario& scenario, const RunOptions& options) {

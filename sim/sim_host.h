@@ -1,432 +1,45 @@
-// SimHost: the world around the machines in a simulation. It turns their actions into messages,
-// processes and files, and those into events, in simulated time.
+// SimHost: one run of a simulation, from the first event to the verdict. It builds the world, lets
+// jobs, faults and other futures come, and runs the kernel's events.
 //
-// It decides nothing that a machine decides. What it owns: the queue of events, the processes
-// (actors) and where they run, the network, the fakes, each job's workload, the faults, and the
-// trace. One run, one thread, one object.
-//
-// Idle heartbeats are skipped here (elision): see sim_host_beats.cc.
+// The world around the machines, which turns their actions into messages, processes and files, and
+// those into events, is world.h. Neither decides anything that a machine decides. One run, one
+// thread, one object.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "config/fault_kinds.h"
 #include "config/scenario.h"
-#include "core/model/launch.h"
-#include "core/trace/digest.h"
 #include "core/trace/record.h"
-#include "core/trace/result.h"
-#include "fakes/hdfs/name_node.h"
-#include "fakes/yarn-rm/node_manager.h"
-#include "fakes/yarn-rm/resource_manager.h"
-#include "sim/actors.h"
-#include "sim/arrivals.h"
-#include "sim/checkers.h"
-#include "sim/doubles.h"
-#include "sim/effects.h"
-#include "sim/event_queue.h"
-#include "sim/expectations.h"
-#include "sim/fault_plan.h"
-#include "sim/job_tally.h"
-#include "sim/message_faults.h"
-#include "sim/network.h"
-#include "sim/node_table.h"
+#include "sim/fault_effects.h"
 #include "sim/run.h"
-#include "sim/spare_list.h"
-#include "sim/task.h"
+#include "sim/world.h"
 
 namespace tfyarn::sim {
 
-class SimHost : private ClusterView, private WorldView {
+class SimHost {
  public:
-  SimHost(const config::Scenario& scenario, const RunOptions& options);
-  ~SimHost() override;
+  /// `scenario` must outlive it.
+  SimHost(const config::Scenario& scenario, const RunOptions& options)
+      : world_(scenario, options), fault_effects_(world_) {}
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
+  /// Once.
   [[nodiscard]] RunOutcome Run();
 
  private:
-  // ---- sim_host.cc: the loop, tasks, trace
   void Start();
-  /// RunOptions::future.
+  void PlanFutures();
+  /// Another future begins (RunOptions::future).
   void DrawAnew(std::uint64_t seed);
-  bool RunNext();
-  void RunTimer(std::uint32_t actor);
-  template <class F>
-  void After(Duration delay, F&& f) {
-    At(now_ + delay, std::forward<F>(f));
-  }
-  template <class F>
-  void At(Instant at, F&& f) {
-    queue_.Push(at, tasks_.Add(std::forward<F>(f)) << 1);
-  }
-  /// Like At, but in the turn of that actor's timer: an answer to a beat must not come sooner among
-  /// the events of an instant than the timer that stands for it when the beat was skipped.
-  template <class F>
-  void AtTurnOf(std::uint32_t actor, Instant at, F&& f) {
-    queue_.PushLate(at, std::uint64_t{actor} * 2, tasks_.Add(std::forward<F>(f)) << 1);
-  }
-  /// The same where several come at one instant: one turn of an actor is as good as another, and
-  /// what they bring comes in the order of these calls.
-  template <class F>
-  void InOrderAtTurnOf(std::uint32_t actor, Instant at, F&& f) {
-    turns_[{at, actor}].push_back(tasks_.Add(std::forward<F>(f)));
-    AtTurnOf(actor, at, [this, actor, at] {
-      const auto turn = turns_.find({at, actor});
-      const std::uint32_t task = turn->second.front();
-      turn->second.pop_front();
-      if (turn->second.empty()) turns_.erase(turn);
-      tasks_.Run(task);
-    });
-  }
-  /// Makes the record, shows it to all observers, and returns it for its contents.
-  template <class OneFact>
-  trace::TraceRecord& Trace(OneFact fact) {
-    record_.at = now_;
-    // In place: a Fact of its own would move the whole of it twice more.
-    record_.fact.template emplace<OneFact>(std::move(fact));
-    return TakeRecord();
-  }
-  trace::TraceRecord& TakeRecord();
-  [[nodiscard]] std::uint64_t SeedFor(std::string_view what, std::uint64_t entity) const;
-  [[nodiscard]] WallTime WallNow() const;
-  RunOutcome Finish(trace::StopReason reason);
-  void ScanInvariants();
-  void SettleWorkloads();
+  /// Until nothing is left to happen, or something stops the run.
+  [[nodiscard]] trace::StopReason RunEvents();
+  void RunNext();
+  void ReportProgress() const;
+  [[nodiscard]] RunOutcome Finish(trace::StopReason reason);
 
-  // ---- sim_host_beats.cc: timers and elision
-  void Reschedule(Actor& actor);
-  void ScheduleAt(Actor& actor, Instant at);
-  /// When the actor's machine is to be stepped next for its own sake.
-  [[nodiscard]] std::optional<Instant> NextTurn(const Actor& actor) const;
-  [[nodiscard]] std::optional<Instant> MachineDeadline(const Actor& actor, bool decision) const;
-  /// Tells the actor's machine of the idle beats it skipped, before it is stepped at now_.
-  void CatchUp(Actor& actor);
-  void TellElided(Actor& actor, std::uint64_t count, Instant last);
-  void SendIdleBeatInThePast(Actor& actor, Instant at);
-  /// The receiver hears how many beats it did not see, before the next one it sees.
-  [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
-  /// Of an AM: what it skipped so far the RM has heard before a call of it that comes late.
-  void TellRmOfBeats(std::uint32_t sender);
-  void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
-  void BeatSent(Actor& actor, std::uint64_t call);
-  void BeatAnswered(Actor& actor, std::uint64_t call);
-  void StartBeatsAnew(Actor& actor);
-  void ForceBeat(Actor& actor);
-  [[nodiscard]] bool LinkIsClean(const Actor& actor) const;
-  void UpdateLink(Actor& actor);
-  void Vouch(Actor& actor, bool vouched);
-  /// Before something disturbs links: skipped beats become history, and skipping stops until links
-  /// are clean again.
-  void DisturbAllLinks();
-  void RestoreAllLinks();
-
-  // ---- sim_host_yarn.cc: RM, NMs
-  void StepRm(const fakes::RmEvent& event);
-  void HandleRm(fakes::RmAction& action);
-  void TraceGranted(fakes::Granted&& granted);
-  [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
-  /// A call's way to the RM and back.
-  struct RmCallTerms {
-    fakes::Caller caller;
-    yarn::Token token;
-    Duration back{};                    ///< Of the answer.
-    std::optional<std::uint32_t> turn;  ///< Set: the answer comes in that actor's turn.
-    std::uint32_t sender = 0;           ///< Actor.
-    Instant give_up{};                  ///< Until then a refused call is tried again.
-  };
-  /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the
-  /// caller.
-  template <class Answer>
-  void DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer);
-  template <class Answer>
-  void SendToRm(Actor& from, fakes::Caller caller, yarn::Token token, yarn::RmRequest request,
-                bool poll, Answer answer);
-  void StepNm(NmActor& nm, const fakes::NmEvent& event);
-  void NmShutDown(NmActor& nm);
-  void HandleNm(NmActor& nm, fakes::NmAction& action);
-  void ContainerIsDone(const NmActor& nm, const ContainerId& container);
-  void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
-  void RmCallsNm(fakes::RmCallNm call);
-  void TraceFreed(const ContainerId& container, std::int32_t exit_status);
-  [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller,
-                                             const yarn::Token& token, yarn::NmRequest request);
-  void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
-  /// `tries`: how often HDFS has refused so far.
-  void FetchFiles(NmActor& nm, const fakes::Localize& order, int tries);
-  /// Besides what is fetched from HDFS.
-  [[nodiscard]] Duration LocalizationTime(Place node, const ApplicationId& application);
-  void LaunchContainer(NmActor& nm, fakes::Launch&& order);
-  /// Why a file of the container cannot be fetched; empty when all can.
-  [[nodiscard]] std::string MissingFile(const yarn::ContainerLaunchContext& context);
-  void StartContainerProcess(std::int32_t node, const ContainerId& container,
-                             const yarn::ContainerLaunchContext& context);
-  void SignalContainerProcess(const ContainerId& container, bool kill);
-  /// The container's own process has ended: tells its NM, if there is one.
-  void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
-                             const std::string& diagnostics);
-  void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
-  [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
-  [[nodiscard]] Party PartyOf(const Actor& actor) const;
-  /// What message faults do to a message from or to this actor. `name()` gives the message's name;
-  /// it is not asked while there are no message faults, as in most runs.
-  template <class NameOf>
-  [[nodiscard]] MessageFate FateOf(const Actor& actor, NameOf name) {
-    return message_faults_.empty() ? MessageFate{} : message_faults_.Decide(name(), PartyOf(actor));
-  }
-
-  // ---- sim_host_jobs.cc: arrivals, clients
-  void SubmitNextArrival();
-  void CreateJob(std::shared_ptr<const config::JobConfig> config);
-  void StepClient(ClientActor& client, ClientEvent event);
-  void HandleClient(ClientActor& client, ClientAction& action);
-  void ClientCallsRm(ClientActor& client, CallRm call);
-  void JobStateSeen(JobRt& job, JobState state);
-  void JobEndSeen(JobRt& job);
-  void CheckLeaks(trace::JobIndex job);
-  /// How long what takes so long takes with the faults of HDFS in force.
-  [[nodiscard]] Duration SlowedByHdfs(Duration time) const;
-  template <class Answer>
-  void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
-
-  // ---- sim_host_ams.cc: ApplicationMasters
-  void StepAm(AmActor& am, AmEvent event);
-  void HandleAm(AmActor& am, AmAction& action);
-  void StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
-               std::string staging_directory);
-  /// The living one of that attempt; nullptr: there is none, and its address is dead.
-  [[nodiscard]] AmActor* AmOf(const JobRt& job, const ApplicationAttemptId& attempt);
-  void AmCallsRm(AmActor& am, CallRm call);
-  void AmCallsNm(AmActor& am, CallNm call);
-  void AmSendsToAgent(AmActor& am, SendToAgent send);
-  void AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said);
-  void AppendNext(AmActor& am);
-  /// HDFS has these bytes of its journal, whether or not it lives to hear of it.
-  void JournalStored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
-  void AppendAnswered(std::uint32_t am, JournalSeq seq, const hdfs::HdfsResponse& response);
-  void ReadJournalFor(AmActor& am);
-  void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);
-  void CrashAm(AmActor& am);
-  void EndAm(AmActor& am);
-
-  // ---- sim_host_agents.cc: agents and user processes
-  void StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch);
-  void StepAgent(AgentActor& agent, AgentEvent event);
-  void HandleAgent(AgentActor& agent, AgentAction& action);
-  void LeasePortFor(AgentActor& agent);
-  void SignalUserProcess(const AgentActor& agent, const SignalProcess& order);
-  void ReadAmAddressFor(const AgentActor& agent);
-  void LaterToAgent(const AgentActor& agent, AgentEvent event);
-  void AgentSendsToAm(AgentActor& agent, SendToAm send);
-  /// The agent's process is gone, and the user's with it. Its NM is not told.
-  void EndAgent(AgentActor& agent);
-  void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
-  void HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs);
-  void ScheduleWorkload(JobRt& job);
-  /// The actor, unless its process has ended.
-  [[nodiscard]] Actor* Living(std::uint32_t id) const {
-    Actor* actor = actors_[id].get();
-    return actor != nullptr && actor->alive ? actor : nullptr;
-  }
-  [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
-
-  // ---- sim_host_sabotage.cc: effects that go wrong
-  /// Carries the action out, or makes it fail as RunOptions::sabotage says.
-  template <class AnyActor, class Action>
-  void Obey(AnyActor& actor, Action& action);
-  void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }
-  void Handle(AgentActor& agent, AgentAction& action) { HandleAgent(agent, action); }
-  void Handle(ClientActor& client, ClientAction& action) { HandleClient(client, action); }
-  void TellOfDamage(const Actor& actor, const Sabotage& damage);
-  void KillProcess(Actor& actor);
-  /// The effect that is being carried out goes wrong in this way.
-  [[nodiscard]] bool Damaged(Damage damage) const {
-    return damage_ != nullptr && damage_->damage == damage;
-  }
-  [[nodiscard]] yarn::RpcError RpcErrorOfDamage() const;
-  [[nodiscard]] hdfs::HdfsError HdfsErrorOfDamage() const;
-
-  // ---- sim_host_faults*.cc
-  void ScheduleFaults();
-  void ApplyFault(const FaultOrder& order);
-  void Cover(const FaultOrder& order);
-  void CarryOut(const FaultOrder& order);
-  [[nodiscard]] std::vector<trace::FaultWithoutEffect> FaultsWithoutEffect() const;
-  void NoteReach(const FaultOrder& order);
-  void NoteReachOfDormant();
-  [[nodiscard]] bool Reaches(const FaultOrder& order, bool began);
-  [[nodiscard]] bool ReachesTask(const FaultOrder& order);
-  [[nodiscard]] bool ReachesSuspendedClient(const FaultOrder& order);
-  /// What a kind of fault does and, when not order.begins, how what it began ends: sim/faults.
-  template <config::FaultId id>
-  void Strike(const FaultOrder& order);
-
-  // ---- sim/faults: what kinds share, and what others ask
-  void SwitchNodes(const FaultOrder& order);
-  void CrashNode(std::int32_t node);
-  void OrderDecommission(std::int32_t node);
-  void Recommission(std::int32_t node);
-  void RestartShutDownNm(std::int32_t node);
-  /// `report`: why the node is unhealthy by that fault; empty when it is not any more.
-  void SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report);
-  void TellHealth(std::int32_t node);
-  void SetClocks(const FaultOrder& order);
-  void LoseDisks(const FaultOrder& order, const std::string& error, const std::string& report);
-  /// Why nothing can start on the node; empty while its disks are well.
-  [[nodiscard]] std::string FailureByDisks(std::int32_t node) const;
-  /// How a container's process ended; a NM that is down finds it when it recovers.
-  void TellNmOf(std::int32_t node, fakes::NmEvent event);
-  void ReportMissed(std::int32_t node);
-  void FailStarts(const FaultOrder& order, bool launch);
-  /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
-  [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
-  /// `fails`: under the process that has some.
-  void TakeGpus(const FaultOrder& order, bool fails);
-  void FailGpuProcessOn(std::int32_t node);
-  [[nodiscard]] bool HasGpus(const AgentActor& agent) const;
-  void PaceChanged(std::int32_t node);
-  /// Of the processes of that agent; 2000 = twice as slow.
-  [[nodiscard]] std::int32_t PaceOf(const AgentActor& agent) const;
-  void ReplaceRm(const FaultOrder& order);
-  void SetAllocatedAside();
-  void AwaitClaims();
-  void ForgetUnclaimed();
-  void ForgetUnclaimedOn(Place node);
-  [[nodiscard]] bool IsRegistered(Place node) const;
-  [[nodiscard]] std::vector<AmActor*> AmsOf(const FaultOrder& order);
-  void PauseAm(AmActor& am, bool paused);
-  [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
-  void ReturnClients(std::uint64_t fault);
-  void GoOn(ClientActor& client);
-  void KeepForLater(ClientActor& client, ClientEvent event);
-  void EndProcesses(const FaultOrder& order, const ProcessExit& exit);
-  void EndContainers(const FaultOrder& order, std::int32_t exit_status,
-                     const std::string& diagnostics);
-  void DelayMessages(const FaultOrder& order);
-  void SingleOut(const FaultOrder& order, MessageFaults::Rule rule);
-  [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
-  void TellWorkloadsOfCuts();
-
-  // ---- sim_host_ends.cc
-  [[nodiscard]] std::vector<ContainerId> ContainersOn(std::int32_t node) const;
-  /// What runs in the container is gone, and its node forgets it.
-  void EndContainer(const ContainerId& id);
-  void EndNm(NmActor& nm);
-  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order);
-  void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
-
-  // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers
-  // compare)
-  [[nodiscard]] const std::vector<PlanNode>& nodes() const override { return plan_nodes_; }
-  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job,
-                                                       const TaskId& task) const override;
-  [[nodiscard]] std::vector<TaskId> TasksOfJob(std::string_view job) const override;
-  [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view job) const override;
-  [[nodiscard]] bool HasClient(std::string_view job) const override;
-  [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override;
-  [[nodiscard]] std::vector<HeldContainer> RmContainers() const override;
-  [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override;
-  [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex job) const override;
-  [[nodiscard]] const JobRt* JobNamed(std::string_view name) const;
-  /// The RM and the job's AM can talk to the node and its NM.
-  [[nodiscard]] bool ReachableFromMasters(const JobRt& job, Place place) const;
-
-  const config::Scenario& scenario_;
-  RunOptions options_;
-  const Doubles& doubles_;
-  std::uint64_t seed_;
-  Instant now_{};
-  Instant horizon_;
-  /// Highest rank of the late events that have run at this instant; 0 when none has. One of
-  /// lower rank has had its turn, even in an ordinary event that a late one brought about.
-  std::uint64_t passed_rank_ = 0;
-  std::uint64_t events_ = 0;
-
-  EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
-                      ///< bits above.
-  TaskSlab tasks_;
-  Saboteur saboteur_;
-  const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
-  std::optional<TallyBook> tally_;
-  NodeTable nodes_;
-  std::vector<PlanNode> plan_nodes_;
-  Network network_;
-  fakes::NameNode name_node_;
-  std::shared_ptr<const fakes::TokenBook> tokens_;
-  std::unique_ptr<fakes::ResourceManager> rm_;
-  std::optional<fakes::RmStateStore> rm_store_;
-  bool rm_paused_ = false;
-  /// Granted by the RM and not freed, as the trace has it; outlives an RM.
-  boost::unordered_flat_set<ContainerId> granted_;
-  /// By node: allocated by a RM that has ended; the node has not registered with another one since.
-  std::map<Place, std::vector<ContainerId>> unclaimed_;
-  Instant claims_end_;                        ///< A node that has not come back by then is lost.
-  bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
-  std::map<std::pair<Instant, std::uint32_t>, std::deque<std::uint32_t>> turns_;  ///< Tasks.
-  std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
-  std::uint64_t next_rm_call_ = 1;
-  std::vector<fakes::RmAction> spare_rm_actions_;
-  std::vector<fakes::NmAction> spare_nm_actions_;
-  std::vector<AmAction> spare_am_actions_;
-  std::vector<AgentAction> spare_agent_actions_;
-  std::vector<WorkloadOutput> spare_workload_outputs_;
-  std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
-  std::optional<yarn::NmResponse> nm_response_;
-
-  std::vector<std::unique_ptr<Actor>> actors_;
-  std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
-  boost::unordered_flat_map<ContainerId, ContainerRt> containers_;
-  boost::unordered_flat_map<ApplicationId, std::uint32_t> job_of_application_;
-  boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
-      jobs_;  ///< Living ones, by JobIndex.
-  boost::unordered_flat_map<std::string, std::uint32_t> job_by_name_;
-  std::uint64_t jobs_created_ = 0;
-  std::uint64_t jobs_ended_ = 0;
-  std::uint64_t jobs_alive_ = 0;
-
-  Arrivals arrivals_;
-  std::optional<FaultPlan> faults_;
-  Instant faults_scheduled_ = kNever;
-  std::vector<bool> fault_began_;    ///< By fault.
-  std::vector<bool> fault_present_;  ///< By fault: what it names was there once.
-  std::vector<bool> fault_struck_;   ///< By fault: it reached something of that.
-  /// Those that reach nothing as yet, by fault and instance.
-  std::map<std::uint64_t, FaultOrder> dormant_faults_;
-  Checkers checkers_;
-  trace::Digest digest_;
-  trace::ResultBuilder result_;
-  OnlineExpectations expectations_;
-  MessageFaults message_faults_;
-  /// Another program has the port of a task's next processes.
-  struct StolenPort {
-    std::int32_t starts = 0;     ///< Of so many of them.
-    std::set<std::uint32_t> by;  ///< Faults.
-  };
-  std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
-  /// By fault and instance: AM processes that it made stand still, clients that it took away.
-  std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
-  /// How containers' processes ended while their NM was down.
-  std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
-  std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
-  Random launch_delays_;
-  Random hdfs_delays_;
-  // Faults in force; those of nodes are in NodeInfo.
-  std::int32_t rm_downs_ = 0;
-  std::int32_t rm_pauses_ = 0;
-  std::int32_t hdfs_downs_ = 0;
-  std::int32_t hdfs_safe_modes_ = 0;
-  std::map<std::uint64_t, std::int32_t> hdfs_slowed_by_;  ///< Permille.
-  std::map<std::uint64_t, std::int64_t> hdfs_quotas_;
-  trace::TraceRecord record_;
+  World world_;
+  FaultEffects fault_effects_;
 };
 
 }  // namespace tfyarn::sim

@@ -13,6 +13,10 @@ namespace tfyarn::sim {
 
 /// The simulated clock shows this when a run starts: 2026-01-01 00:00:00 UTC.
 inline constexpr WallTime kWallStart{std::chrono::milliseconds(1'767'225'600'000)};
+/// What it shows at that instant.
+[[nodiscard]] inline WallTime WallAt(Instant now) {
+  return kWallStart + std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+}
 
 [[nodiscard]] fakes::RmOptions RmOptionsOf(const config::Scenario& scenario,
                                            const NodeTable& nodes);

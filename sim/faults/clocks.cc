@@ -8,27 +8,29 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::SetClocks(const FaultOrder& order) {
+void SetClocks(World& world, const FaultOrder& order) {
   const Duration offset = SecondsToDuration(NumberOf(order, "offset", 0));
   const bool back = WordOf(order, "direction", "ahead") == "back";
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = world.cluster.nodes[node];
     info.clock_offset += back == order.begins ? -offset : offset;
-    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nm != 0)
-      StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::ClockChanged{.offset = info.clock_offset});
+    if (NmActor* nm = world.cluster.NmOn(node))
+      nm->Step(fakes::ClockChanged{.offset = info.clock_offset});
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kClockSkew>(const FaultOrder& order) {
-  SetClocks(order);
+void Strike<FaultId::kClockSkew>(World& world, const FaultOrder& order) {
+  SetClocks(world, order);
 }
 
 template <>
-void SimHost::Strike<FaultId::kClockJump>(const FaultOrder& order) {
-  SetClocks(order);
+void Strike<FaultId::kClockJump>(World& world, const FaultOrder& order) {
+  SetClocks(world, order);
 }
 
 }  // namespace tfyarn::sim

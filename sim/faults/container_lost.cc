@@ -3,28 +3,32 @@
 #include <string>
 
 #include "sim/faults/effects.h"
+#include "sim/struck_actors.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::EndContainers(const FaultOrder& order, std::int32_t exit_status,
-                            const std::string& diagnostics) {
-  for (AgentActor* agent : AgentsOf(order)) {
+void EndContainers(World& world, const FaultOrder& order, std::int32_t exit_status,
+                   const std::string& diagnostics) {
+  for (AgentActor* agent : AgentsOf(world.cluster, order)) {
     const ContainerId container = agent->fence.container;
-    EndAgent(*agent);
-    ContainerProcessEnded(container, exit_status, diagnostics);
+    agent->End();
+    world.nms.ProcessEnded(container, exit_status, diagnostics);
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kContainerVmem>(const FaultOrder& order) {
+void Strike<FaultId::kContainerVmem>(World& world, const FaultOrder& order) {
   constexpr std::int32_t kVmemKilled = -103;
-  EndContainers(order, kVmemKilled,
+  EndContainers(world, order, kVmemKilled,
                 "Container is running beyond the 'VIRTUAL' memory limit. Killing container.");
 }
 
 template <>
-void SimHost::Strike<FaultId::kContainerLost>(const FaultOrder& order) {
-  EndContainers(order, static_cast<std::int32_t>(NumberOf(order, "exit", -100)),
+void Strike<FaultId::kContainerLost>(World& world, const FaultOrder& order) {
+  EndContainers(world, order, static_cast<std::int32_t>(NumberOf(order, "exit", -100)),
                 "Container released on a *lost* node");
 }
 

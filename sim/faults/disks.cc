@@ -5,47 +5,42 @@
 // that are well again are noticed at once.
 //
 // Source: LocalDirsHandlerService.java, ContainerLaunch.java (DISKS_FAILED).
-#include <fmt/format.h>
-
 #include <string>
 
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::LoseDisks(const FaultOrder& order, const std::string& error,
-                        const std::string& report) {
+void LoseDisks(World& world, const FaultOrder& order, const std::string& error,
+               const std::string& report) {
   const Duration noticed = SecondsToDuration(NumberOf(order, "noticed", 120));
   for (const std::int32_t node : NodesOf(order)) {
-    std::map<std::uint64_t, std::string>& lost = nodes_[node].disks_lost_by;
+    std::map<std::uint64_t, std::string>& lost = world.cluster.nodes[node].disks_lost_by;
     if (!order.begins) {
       lost.erase(KeyOf(order));
-      SetUnhealthy(node, KeyOf(order), "");
+      world.nms.SetUnhealthy(node, KeyOf(order), "");
       continue;
     }
     lost[KeyOf(order)] = error;
-    After(noticed, [this, node, key = KeyOf(order), report] {
-      if (nodes_[node].disks_lost_by.contains(key)) SetUnhealthy(node, key, report);
+    world.kernel.After(noticed, [&world, node, key = KeyOf(order), report] {
+      if (world.cluster.nodes[node].disks_lost_by.contains(key))
+        world.nms.SetUnhealthy(node, key, report);
     });
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kDiskFull>(const FaultOrder& order) {
-  LoseDisks(order, "no space available in any of the local directories",
+void Strike<FaultId::kDiskFull>(World& world, const FaultOrder& order) {
+  LoseDisks(world, order, "no space available in any of the local directories",
             "1/1 local-dirs usable space is below configured utilization percentage");
 }
 
 template <>
-void SimHost::Strike<FaultId::kDisksFailed>(const FaultOrder& order) {
-  LoseDisks(order, "input/output error", "1/1 local-dirs have errors");
-}
-
-std::string SimHost::FailureByDisks(std::int32_t node) const {
-  const NodeInfo& info = nodes_[node];
-  if (info.disks_lost_by.empty()) return {};
-  return fmt::format("most of the disks failed on {}: {}", info.id.host,
-                     info.disks_lost_by.begin()->second);
+void Strike<FaultId::kDisksFailed>(World& world, const FaultOrder& order) {
+  LoseDisks(world, order, "input/output error", "1/1 local-dirs have errors");
 }
 
 }  // namespace tfyarn::sim

@@ -1,5 +1,5 @@
 // What a kind of fault does in a simulation, and how it ends: a file in sim/faults defines
-// `SimHost::Strike<FaultId::kXY>` of a kind, or of several that do nearly the same. When and whom
+// `Strike<FaultId::kXY>` of a kind, or of several that do nearly the same. When and whom
 // it strikes is the plan's (fault_plan.h), whether it reaches anything is told by the kind's
 // contract (config/fault_kinds.h).
 //
@@ -9,15 +9,19 @@
 
 #include "config/fault_id.h"
 #include "sim/fault_words.h"
-#include "sim/sim_host.h"
+#include "sim/world.h"
 
 namespace tfyarn::sim {
 
 using config::FaultId;
 
+/// What this kind of fault does to the world and, when not order.begins, how what it began ends.
+template <FaultId id>
+void Strike(World& world, const FaultOrder& order);
+
 #define TF_STRIKE(Name) \
   template <>           \
-  void SimHost::Strike<FaultId::k##Name>(const FaultOrder& order);
+  void Strike<FaultId::k##Name>(World & world, const FaultOrder& order);
 TF_FAULTS_THAT_STRIKE(TF_STRIKE)
 #undef TF_STRIKE
 

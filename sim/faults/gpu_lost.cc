@@ -5,10 +5,25 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
+/// The first user process on the node that has GPUs, in order of container, finds one gone and
+/// exits 1.
+void FailGpuProcessOn(World& world, std::int32_t node) {
+  for (const ContainerId& id : world.cluster.ContainersOn(node)) {
+    const AgentActor* agent = world.cluster.AgentIn(id);
+    if (agent == nullptr) continue;
+    const JobRecord& job = *world.cluster.JobAt(agent->job);
+    for (const RunningProcess& process : job.workload->running()) {
+      if (process.container == id && world.workloads.HasGpus(*agent))
+        return world.workloads.EndProcess(id, {.code = 1});
+    }
+  }
+}
+
+void TakeGpus(World& world, const FaultOrder& order, bool fails) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = world.cluster.nodes[node];
     const auto all = static_cast<double>(info.capacity.gpus);
     const auto gone = static_cast<std::int64_t>(std::min(all, NumberOf(order, "gpus", all)));
     if (order.begins) {
@@ -19,46 +34,27 @@ void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
     std::int64_t taken = 0;
     for (const auto& [key, gpus] : info.gpus_taken_by) taken += gpus;
     info.now.gpus = std::max<std::int64_t>(0, info.capacity.gpus - taken);
-    Trace(trace::NodeDeclared{.node = info.id,
-                              .rack = info.rack,
-                              .partition = info.partition,
-                              .labels = info.labels,
-                              .capacity = info.now});
-    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nm != 0)
-      StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::CapacityChanged{.capacity = info.now});
-    if (fails && order.begins) FailGpuProcessOn(node);
+    world.trace.Tell(trace::NodeDeclared{.node = info.id,
+                                         .rack = info.rack,
+                                         .partition = info.partition,
+                                         .labels = info.labels,
+                                         .capacity = info.now});
+    if (NmActor* nm = world.cluster.NmOn(node))
+      nm->Step(fakes::CapacityChanged{.capacity = info.now});
+    if (fails && order.begins) FailGpuProcessOn(world, node);
   }
 }
 
-template <>
-void SimHost::Strike<FaultId::kGpuScarcity>(const FaultOrder& order) {
-  TakeGpus(order, /*fails=*/false);
-}
+}  // namespace
 
 template <>
-void SimHost::Strike<FaultId::kGpuLost>(const FaultOrder& order) {
-  TakeGpus(order, /*fails=*/true);
+void Strike<FaultId::kGpuScarcity>(World& world, const FaultOrder& order) {
+  TakeGpus(world, order, /*fails=*/false);
 }
 
-/// The first user process on the node that has GPUs, in order of container, finds one gone and
-/// exits 1.
-void SimHost::FailGpuProcessOn(std::int32_t node) {
-  for (const ContainerId& id : ContainersOn(node)) {
-    const AgentActor* agent = AgentOf(id);
-    if (agent == nullptr) continue;
-    const JobRt& job = *jobs_.at(agent->job.value);
-    for (const RunningProcess& process : job.workload->running()) {
-      if (process.container == id && HasGpus(*agent)) return EndUserProcess(id, {.code = 1});
-    }
-  }
-}
-
-bool SimHost::HasGpus(const AgentActor& agent) const {
-  const JobSpec& job = *jobs_.at(agent.job.value)->spec;
-  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskTypeSpec& type) {
-    return type.name == agent.fence.task.type && type.resource.gpus > 0;
-  });
+template <>
+void Strike<FaultId::kGpuLost>(World& world, const FaultOrder& order) {
+  TakeGpus(world, order, /*fails=*/true);
 }
 
 }  // namespace tfyarn::sim

@@ -2,52 +2,55 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-template <>
-void SimHost::Strike<FaultId::kLatency>(const FaultOrder& order) {
-  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
-  DelayMessages(order);
-}
-
-template <>
-void SimHost::Strike<FaultId::kRmSlow>(const FaultOrder& order) {
-  DelayMessages(order);
-}
-
-void SimHost::DelayMessages(const FaultOrder& order) {
-  DisturbAllLinks();
+void DelayMessages(World& world, const FaultOrder& order) {
+  world.links.DisturbAll();
   if (order.begins) {
-    network_.AddDelay(KeyOf(order), PlacesOf(order.struck),
-                      SecondsToDuration(NumberOf(order, "delay", 0)));
+    world.cluster.network.AddDelay(KeyOf(order), PlacesOf(order.struck),
+                                   SecondsToDuration(NumberOf(order, "delay", 0)));
   } else {
-    network_.RemoveDelay(KeyOf(order));
+    world.cluster.network.RemoveDelay(KeyOf(order));
   }
-  RestoreAllLinks();
+  world.links.RestoreAll();
+}
+
+}  // namespace
+
+template <>
+void Strike<FaultId::kLatency>(World& world, const FaultOrder& order) {
+  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
+  DelayMessages(world, order);
 }
 
 template <>
-void SimHost::Strike<FaultId::kReorder>(const FaultOrder& order) {
-  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
-  DisturbAllLinks();
-  if (order.begins) {
-    network_.AddDisorder(KeyOf(order), PlacesOf(order.struck),
-                         SecondsToDuration(NumberOf(order, "by", 1)));
-  } else {
-    network_.RemoveDisorder(KeyOf(order));
-  }
-  RestoreAllLinks();
+void Strike<FaultId::kRmSlow>(World& world, const FaultOrder& order) {
+  DelayMessages(world, order);
 }
 
 template <>
-void SimHost::Strike<FaultId::kLoss>(const FaultOrder& order) {
+void Strike<FaultId::kReorder>(World& world, const FaultOrder& order) {
   if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
-  DisturbAllLinks();
+  world.links.DisturbAll();
   if (order.begins) {
-    network_.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));
+    world.cluster.network.AddDisorder(KeyOf(order), PlacesOf(order.struck),
+                                      SecondsToDuration(NumberOf(order, "by", 1)));
   } else {
-    network_.RemoveLoss(KeyOf(order));
+    world.cluster.network.RemoveDisorder(KeyOf(order));
   }
-  RestoreAllLinks();
+  world.links.RestoreAll();
+}
+
+template <>
+void Strike<FaultId::kLoss>(World& world, const FaultOrder& order) {
+  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
+  world.links.DisturbAll();
+  if (order.begins) {
+    world.cluster.network.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));
+  } else {
+    world.cluster.network.RemoveLoss(KeyOf(order));
+  }
+  world.links.RestoreAll();
 }
 
 }  // namespace tfyarn::sim

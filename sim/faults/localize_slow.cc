@@ -4,9 +4,9 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kLocalizeSlow>(const FaultOrder& order) {
+void Strike<FaultId::kLocalizeSlow>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
+    NodeInfo& info = world.cluster.nodes[node];
     info.localize_permille = SlowBy(info.localize_slowed_by, order, 10);
   }
 }

@@ -6,7 +6,6 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
-
 namespace {
 
 /// Messages by their own name.
@@ -30,13 +29,11 @@ MessageFaults::Rule AnswersOfRm(const FaultOrder& order, MessageEffect effect) {
   return rule;
 }
 
-}  // namespace
-
-void SimHost::SingleOut(const FaultOrder& order, MessageFaults::Rule rule) {
-  DisturbAllLinks();
+void SingleOut(World& world, const FaultOrder& order, MessageFaults::Rule rule) {
+  world.links.DisturbAll();
   if (!order.begins) {
-    message_faults_.Remove(KeyOf(order));
-    return RestoreAllLinks();
+    world.message_faults.Remove(KeyOf(order));
+    return world.links.RestoreAll();
   }
   rule.key = KeyOf(order);
   for (const Struck& struck : order.struck) {
@@ -47,35 +44,37 @@ void SimHost::SingleOut(const FaultOrder& order, MessageFaults::Rule rule) {
       one.job = struck.job;
       one.task = struck.task;
     }
-    message_faults_.Add(std::move(one));
+    world.message_faults.Add(std::move(one));
   }
-  if (order.struck.empty() && !order.spec->target) message_faults_.Add(std::move(rule));
-  RestoreAllLinks();
+  if (order.struck.empty() && !order.spec->target) world.message_faults.Add(std::move(rule));
+  world.links.RestoreAll();
+}
+
+}  // namespace
+
+template <>
+void Strike<FaultId::kDrop>(World& world, const FaultOrder& order) {
+  SingleOut(world, order, ByName(order, MessageEffect::kDrop));
 }
 
 template <>
-void SimHost::Strike<FaultId::kDrop>(const FaultOrder& order) {
-  SingleOut(order, ByName(order, MessageEffect::kDrop));
+void Strike<FaultId::kDelay>(World& world, const FaultOrder& order) {
+  SingleOut(world, order, ByName(order, MessageEffect::kDelay));
 }
 
 template <>
-void SimHost::Strike<FaultId::kDelay>(const FaultOrder& order) {
-  SingleOut(order, ByName(order, MessageEffect::kDelay));
+void Strike<FaultId::kDuplicate>(World& world, const FaultOrder& order) {
+  SingleOut(world, order, ByName(order, MessageEffect::kDuplicate));
 }
 
 template <>
-void SimHost::Strike<FaultId::kDuplicate>(const FaultOrder& order) {
-  SingleOut(order, ByName(order, MessageEffect::kDuplicate));
+void Strike<FaultId::kRmDropResponse>(World& world, const FaultOrder& order) {
+  SingleOut(world, order, AnswersOfRm(order, MessageEffect::kDrop));
 }
 
 template <>
-void SimHost::Strike<FaultId::kRmDropResponse>(const FaultOrder& order) {
-  SingleOut(order, AnswersOfRm(order, MessageEffect::kDrop));
-}
-
-template <>
-void SimHost::Strike<FaultId::kRmDuplicateResponse>(const FaultOrder& order) {
-  SingleOut(order, AnswersOfRm(order, MessageEffect::kDuplicate));
+void Strike<FaultId::kRmDuplicateResponse>(World& world, const FaultOrder& order) {
+  SingleOut(world, order, AnswersOfRm(order, MessageEffect::kDuplicate));
 }
 
 }  // namespace tfyarn::sim

@@ -4,16 +4,15 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kNmHeartbeatLoss>(const FaultOrder& order) {
+void Strike<FaultId::kNmHeartbeatLoss>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    nodes_[node].muted += order.begins ? 1 : -1;
-    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
-    if (index == 0) continue;
-    auto& nm = static_cast<NmActor&>(*actors_[index]);
+    world.cluster.nodes[node].muted += order.begins ? 1 : -1;
+    NmActor* nm = world.cluster.NmOn(node);
+    if (nm == nullptr) continue;
     // What it sent meanwhile was lost: nothing vouches for it before a beat has come through.
-    if (!order.begins && !nm.beat.clean) nm.beat.last_sent.reset();
-    UpdateLink(nm);
-    Reschedule(nm);
+    if (!order.begins && !nm->beat.clean) nm->beat.last_sent.reset();
+    world.links.Update(*nm);
+    world.links.Reschedule(*nm);
   }
 }
 

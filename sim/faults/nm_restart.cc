@@ -1,46 +1,19 @@
 // NodeManagers that are down while containers go on.
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kNmRestart>(const FaultOrder& order) {
+void Strike<FaultId::kNmRestart>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
+    NodeInfo& info = world.cluster.nodes[node];
     if (order.begins) {
-      ++nodes_[node].nm_down;
-      if (index == 0) continue;
-      auto& nm = static_cast<NmActor&>(*actors_[index]);
-      CatchUp(nm);
-      const bool keeps = NumberOf(order, "recover", 1) != 0 && !nm.machine->is_shut_down();
-      if (keeps) nm_states_.insert_or_assign(node, nm.machine->state());
-      EndNm(nm);
-      if (keeps) continue;
-      // Without recovery a stopping NodeManager ends its containers.
-      for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
-    } else {
-      if (--nodes_[node].nm_down > 0 || nodes_[node].down > 0) continue;
-      std::optional<fakes::NmState> state;
-      if (const auto kept = nm_states_.find(node); kept != nm_states_.end()) {
-        state = std::move(kept->second);
-        nm_states_.erase(kept);
-      }
-      StartNm(node, std::move(state));
-      ReportMissed(node);
+      ++info.nm_down;
+      world.nms.TakeDown(node, /*recovers=*/NumberOf(order, "recover", 1) != 0);
+    } else if (--info.nm_down == 0 && info.down == 0) {
+      world.nms.BringBack(node);
     }
   }
-}
-
-void SimHost::ReportMissed(std::int32_t node) {
-  const auto missed = unreported_.find(node);
-  if (missed == unreported_.end()) return;
-  const std::vector<fakes::NmEvent> events = std::move(missed->second);
-  unreported_.erase(missed);
-  for (const fakes::NmEvent& event : events) TellNmOf(node, event);
 }
 
 }  // namespace tfyarn::sim

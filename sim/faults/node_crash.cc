@@ -2,37 +2,31 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-void SimHost::SwitchNodes(const FaultOrder& order) {
+void SwitchNodes(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     if (order.begins) {
-      if (nodes_[node].down++ == 0) CrashNode(node);
-    } else if (--nodes_[node].down == 0) {
-      Trace(trace::NodePower{.node = nodes_[node].id, .up = true});
-      if (nodes_[node].nm_down == 0) StartNm(node, std::nullopt);
+      if (world.cluster.nodes[node].down++ > 0) continue;
+      world.trace.Tell(trace::NodePower{.node = world.cluster.nodes[node].id, .up = false});
+      world.nms.Crash(node);
+    } else if (--world.cluster.nodes[node].down == 0) {
+      world.trace.Tell(trace::NodePower{.node = world.cluster.nodes[node].id, .up = true});
+      if (world.cluster.nodes[node].nm_down == 0) world.nms.Start(node);
     }
   }
 }
 
+}  // namespace
+
 template <>
-void SimHost::Strike<FaultId::kNodeCrash>(const FaultOrder& order) {
-  SwitchNodes(order);
+void Strike<FaultId::kNodeCrash>(World& world, const FaultOrder& order) {
+  SwitchNodes(world, order);
 }
 
 template <>
-void SimHost::Strike<FaultId::kNodeReboot>(const FaultOrder& order) {
-  SwitchNodes(order);
-}
-
-void SimHost::CrashNode(std::int32_t node) {
-  Trace(trace::NodePower{.node = nodes_[node].id, .up = false});
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
-  unreported_.erase(node);
-  nm_states_.erase(node);
-  for (const auto& [index, job] : jobs_)
-    std::erase_if(job->localized, [node](const auto& entry) { return entry.first.second == node; });
-  for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
+void Strike<FaultId::kNodeReboot>(World& world, const FaultOrder& order) {
+  SwitchNodes(world, order);
 }
 
 }  // namespace tfyarn::sim

@@ -9,27 +9,10 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kNodeUnhealthy>(const FaultOrder& order) {
+void Strike<FaultId::kNodeUnhealthy>(World& world, const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order))
-    SetUnhealthy(node, KeyOf(order), order.begins ? "ERROR: the health script failed" : "");
-}
-
-void SimHost::SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report) {
-  std::map<std::uint64_t, std::string>& behind = nodes_[node].unhealthy_by;
-  const bool was_healthy = behind.empty();
-  behind.erase(fault);
-  if (!report.empty()) behind[fault] = report;
-  if (behind.empty() != was_healthy) TellHealth(node);
-}
-
-/// The NodeManager of the node hears how the node is; one that starts later hears it then.
-void SimHost::TellHealth(std::int32_t node) {
-  const std::map<std::uint64_t, std::string>& behind = nodes_[node].unhealthy_by;
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  if (nm == 0) return;
-  StepNm(static_cast<NmActor&>(*actors_[nm]),
-         fakes::HealthChanged{.healthy = behind.empty(),
-                              .report = behind.empty() ? "" : behind.begin()->second});
+    world.nms.SetUnhealthy(node, KeyOf(order),
+                           order.begins ? "ERROR: the health script failed" : "");
 }
 
 }  // namespace tfyarn::sim

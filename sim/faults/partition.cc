@@ -1,5 +1,4 @@
 // Groups that cannot talk to each other.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -8,10 +7,39 @@
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
+
+std::vector<PeerCut> PeerCuts(const World& world) {
+  std::vector<PeerCut> cuts;
+  for (const auto& [key, cut] : world.cluster.network.cuts()) {
+    PeerCut peers;
+    for (const Place place : cut.from) {
+      if (place >= 0) peers.from.insert(world.cluster.nodes[place].id.host);
+    }
+    for (const Place place : cut.to) {
+      if (place >= 0) peers.to.insert(world.cluster.nodes[place].id.host);
+    }
+    // A group of masters only cuts no peer from another.
+    if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
+    cuts.push_back(std::move(peers));
+  }
+  return cuts;
+}
+
+void TellWorkloadsOfCuts(World& world) {
+  for (JobRecord* job : world.cluster.JobsInOrder()) {
+    world.workloads.Do(
+        *job, [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+          workload.CutsChanged(now, PeerCuts(world), outputs);
+        });
+  }
+}
+
+}  // namespace
 
 template <>
-void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
-  DisturbAllLinks();
+void Strike<FaultId::kPartition>(World& world, const FaultOrder& order) {
+  world.links.DisturbAll();
   if (order.begins) {
     Cut cut;
     if (!order.groups.empty()) cut.from = PlacesOf(order.groups[0]);
@@ -21,41 +49,12 @@ void SimHost::Strike<FaultId::kPartition>(const FaultOrder& order) {
     const std::string direction = WordOf(order, "direction", "both");
     cut.forward = direction != "backward";
     cut.backward = direction != "forward";
-    network_.AddCut(KeyOf(order), std::move(cut));
+    world.cluster.network.AddCut(KeyOf(order), std::move(cut));
   } else {
-    network_.RemoveCut(KeyOf(order));
+    world.cluster.network.RemoveCut(KeyOf(order));
   }
-  TellWorkloadsOfCuts();
-  RestoreAllLinks();
-}
-
-std::vector<PeerCut> SimHost::PeerCuts() const {
-  std::vector<PeerCut> cuts;
-  for (const auto& [key, cut] : network_.cuts()) {
-    PeerCut peers;
-    for (const Place place : cut.from) {
-      if (place >= 0) peers.from.insert(nodes_[place].id.host);
-    }
-    for (const Place place : cut.to) {
-      if (place >= 0) peers.to.insert(nodes_[place].id.host);
-    }
-    // A group of masters only cuts no peer from another.
-    if (peers.from.empty() || (peers.to.empty() && !cut.to.empty())) continue;
-    cuts.push_back(std::move(peers));
-  }
-  return cuts;
-}
-
-void SimHost::TellWorkloadsOfCuts() {
-  std::vector<std::uint32_t> indices;
-  for (const auto& [index, job] : jobs_) indices.push_back(index);
-  std::sort(indices.begin(), indices.end());
-  for (const std::uint32_t index : indices) {
-    JobRt& job = *jobs_.at(index);
-    std::vector<WorkloadOutput> outputs;
-    job.workload->CutsChanged(now_, PeerCuts(), outputs);
-    HandleWorkload(job, outputs);
-  }
+  TellWorkloadsOfCuts(world);
+  world.links.RestoreAll();
 }
 
 }  // namespace tfyarn::sim

@@ -6,13 +6,10 @@
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kPortInUse>(const FaultOrder& order) {
+void Strike<FaultId::kPortInUse>(World& world, const FaultOrder& order) {
   const auto count = static_cast<std::int32_t>(NumberOf(order, "count", 1));
-  for (const Struck& struck : order.struck) {
-    StolenPort& stolen = stolen_ports_[{struck.job, struck.task}];
-    stolen.starts += count;
-    stolen.by.insert(order.fault);
-  }
+  for (const Struck& struck : order.struck)
+    world.agents.TakePorts(struck.job, struck.task, count, order.fault);
 }
 
 }  // namespace tfyarn::sim

@@ -1,25 +1,20 @@
 // A ResourceManager that answers no call, and loses nothing.
-#include <utility>
-
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
 
 template <>
-void SimHost::Strike<FaultId::kRmPause>(const FaultOrder& order) {
+void Strike<FaultId::kRmPause>(World& world, const FaultOrder& order) {
   if (order.begins) {
-    if (rm_pauses_++ > 0) return;
-    DisturbAllLinks();
-    rm_paused_ = actors_[0]->paused = true;
-    return;
+    if (!world.rm.BeginPause()) return;
+    world.links.DisturbAll();
+    world.rm.Pause();
+  } else if (world.rm.EndPause()) {
+    world.rm.GoOn();
+    world.claims.RmGoesOn();
+    world.links.RestoreAll();
+    world.rm.Reschedule();
   }
-  if (--rm_pauses_ > 0) return;
-  rm_paused_ = actors_[0]->paused = false;
-  for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
-  rm_backlog_.clear();
-  if (std::exchange(nodes_have_their_time_again_, false)) AwaitClaims();
-  RestoreAllLinks();
-  Reschedule(*actors_[0]);
 }
 
 }  // namespace tfyarn::sim

@@ -1,46 +1,42 @@
 // Processes on nodes that train slower: all of them, or those that have GPUs.
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
+namespace {
 
-template <>
-void SimHost::Strike<FaultId::kSlowNode>(const FaultOrder& order) {
-  for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
-    info.pace_permille = SlowBy(info.slowed_by, order, 4);
-    PaceChanged(node);
-  }
-}
-
-template <>
-void SimHost::Strike<FaultId::kGpuSlow>(const FaultOrder& order) {
-  for (const std::int32_t node : NodesOf(order)) {
-    NodeInfo& info = nodes_[node];
-    info.gpu_pace_permille = SlowBy(info.gpus_slowed_by, order, 4);
-    PaceChanged(node);
-  }
-}
-
-void SimHost::PaceChanged(std::int32_t node) {
-  for (const ContainerId& id : ContainersOn(node)) {
-    const AgentActor* agent = AgentOf(id);
+void PaceChanged(World& world, std::int32_t node) {
+  for (const ContainerId& id : world.cluster.ContainersOn(node)) {
+    const AgentActor* agent = world.cluster.AgentIn(id);
     if (agent == nullptr) continue;
-    JobRt& job = *jobs_.at(agent->job.value);
-    std::vector<WorkloadOutput> outputs;
-    job.workload->PaceChanged(now_, id, PaceOf(*agent), outputs);
-    HandleWorkload(job, outputs);
+    JobRecord& job = *world.cluster.JobAt(agent->job);
+    world.workloads.Do(
+        job, [&](JobWorkload& workload, Instant now, std::vector<WorkloadOutput>& outputs) {
+          workload.PaceChanged(now, id, world.workloads.PaceOf(*agent), outputs);
+        });
   }
 }
 
-std::int32_t SimHost::PaceOf(const AgentActor& agent) const {
-  constexpr std::int64_t kMost = 1'000'000'000;
-  const NodeInfo& node = nodes_[agent.place];
-  const std::int64_t gpus = HasGpus(agent) ? node.gpu_pace_permille : 1000;
-  return static_cast<std::int32_t>(std::min(kMost, node.pace_permille * gpus / 1000));
+}  // namespace
+
+template <>
+void Strike<FaultId::kSlowNode>(World& world, const FaultOrder& order) {
+  for (const std::int32_t node : NodesOf(order)) {
+    NodeInfo& info = world.cluster.nodes[node];
+    info.pace_permille = SlowBy(info.slowed_by, order, 4);
+    PaceChanged(world, node);
+  }
+}
+
+template <>
+void Strike<FaultId::kGpuSlow>(World& world, const FaultOrder& order) {
+  for (const std::int32_t node : NodesOf(order)) {
+    NodeInfo& info = world.cluster.nodes[node];
+    info.gpu_pace_permille = SlowBy(info.gpus_slowed_by, order, 4);
+    PaceChanged(world, node);
+  }
 }
 
 }  // namespace tfyarn::sim

@@ -121,9 +121,9 @@ TEST(SabotageTest, ASmallJobSurvivesEveryEffectThatGoesWrongOnce) {
   for (const Sabotage& sabotage : DamagesOf(plain.census)) {
     const Outcome outcome = RunWith({sabotage});
     ++runs;
-    EXPECT_EQ(outcome.status, JobStatus::kSucceeded) << ToString(sabotage);
-    EXPECT_EQ(outcome.broken, "") << ToString(sabotage);
-    EXPECT_EQ(outcome.told, 1U) << ToString(sabotage);
+    EXPECT_EQ(outcome.status, JobStatus::kSucceeded) << DescribeSabotage(sabotage);
+    EXPECT_EQ(outcome.broken, "") << DescribeSabotage(sabotage);
+    EXPECT_EQ(outcome.told, 1U) << DescribeSabotage(sabotage);
   }
   EXPECT_GT(runs, 200U);
 }

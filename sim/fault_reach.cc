@@ -1,11 +1,11 @@
-// Whether a fault reaches anything of what it names. One that never does is said in the verdict: it
-// was drawn or written for nothing, and a run that it did not disturb proves nothing.
+#include "sim/fault_reach.h"
+
 #include <algorithm>
 
 #include "config/fault_kinds.h"
 #include "core/model/check.h"
 #include "sim/fault_words.h"
-#include "sim/sim_host.h"
+#include "sim/struck_actors.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -26,18 +26,18 @@ const char* NothingCame(config::FaultTrap trap) {
 
 }  // namespace
 
-std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
-  std::vector<bool> struck = fault_struck_;
-  for (const std::uint64_t key : message_faults_.struck()) struck[key >> 32] = true;
+std::vector<trace::FaultWithoutEffect> FaultReach::WithoutEffect() const {
+  std::vector<bool> struck = world_.marks.struck;
+  for (const std::uint64_t key : world_.message_faults.struck()) struck[key >> 32] = true;
   std::vector<trace::FaultWithoutEffect> idle;
-  for (std::uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+  for (std::uint32_t i = 0; i < world_.setup.scenario.faults.size(); ++i) {
     if (struck[i]) continue;
-    const config::FaultSpec& fault = scenario_.faults[i];
+    const config::FaultSpec& fault = world_.setup.scenario.faults[i];
     const config::FaultKind* kind = config::FindFaultKind(fault.kind);
     TF_CHECK(kind != nullptr);
-    const bool trap = fault_present_[i] && kind->trap != config::FaultTrap::kNone;
+    const bool trap = present_[i] && kind->trap != config::FaultTrap::kNone;
     const char* why = trap                  ? NothingCame(kind->trap)
-                      : fault_began_[i]     ? "what it names was not there"
+                      : began_[i]           ? "what it names was not there"
                       : fault.when.moment() ? "what it waits for did not come"
                                             : "the run ended before it";
     idle.push_back({.index = i, .kind = fault.kind, .why = why});
@@ -45,38 +45,35 @@ std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
   return idle;
 }
 
-void SimHost::NoteReach(const FaultOrder& order) {
+void FaultReach::Note(const FaultOrder& order) {
   if (!order.begins) {
-    dormant_faults_.erase(KeyOf(order));
+    dormant_.erase(KeyOf(order));
     return;
   }
-  fault_began_[order.fault] = true;
+  began_[order.fault] = true;
   if (StrikesNobody(order)) return;
-  fault_present_[order.fault] = true;
+  present_[order.fault] = true;
   if (Reaches(order, false)) {
-    fault_struck_[order.fault] = true;
+    world_.marks.struck[order.fault] = true;
   } else {
-    dormant_faults_.emplace(KeyOf(order), order);
+    dormant_.emplace(KeyOf(order), order);
   }
 }
 
-// Machines and the ResourceManager come and go by faults alone.
-void SimHost::NoteReachOfDormant() {
-  std::erase_if(dormant_faults_, [this](const auto& entry) {
+void FaultReach::NoteDormant() {
+  std::erase_if(dormant_, [this](const auto& entry) {
     const bool reaches = Reaches(entry.second, true);
-    if (reaches) fault_struck_[entry.second.fault] = true;
+    if (reaches) world_.marks.struck[entry.second.fault] = true;
     return reaches;
   });
 }
 
-/// What another fault has taken away is not reached: a fault that takes it away as well is, once it
-/// alone does. `began`: its effect is there already.
-bool SimHost::Reaches(const FaultOrder& order, bool began) {
+bool FaultReach::Reaches(const FaultOrder& order, bool began) const {
   const config::FaultKind& kind = *order.kind;
   if (kind.trap != config::FaultTrap::kNone) return false;
-  if (kind.needs == config::FaultNeeds::kRm && rm_ == nullptr) return false;
+  if (kind.needs == config::FaultNeeds::kRm && world_.rm.process() == nullptr) return false;
   const auto is_up = [this](const Struck& one) {
-    return one.node < 0 || nodes_[one.node].down == 0;
+    return one.node < 0 || world_.cluster.nodes[one.node].down == 0;
   };
   const std::int32_t own = began ? 1 : 0;
   switch (kind.target) {
@@ -84,7 +81,8 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
       // An order to the ResourceManager, wherever the node is.
       if (kind.needs == config::FaultNeeds::kRm) return true;
       return std::any_of(order.struck.begin(), order.struck.end(), [&](const Struck& one) {
-        return kind.traits.takes_nodes_down ? nodes_[one.node].down == own : is_up(one);
+        return kind.traits.takes_nodes_down ? world_.cluster.nodes[one.node].down == own
+                                            : is_up(one);
       });
     case config::FaultTarget::kCaller:
       return order.struck.empty() || std::any_of(order.struck.begin(), order.struck.end(), is_up);
@@ -96,9 +94,9 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
     case config::FaultTarget::kRm:
       switch (kind.traits.rm) {
         case config::RmOutage::kRestarts:
-          return rm_downs_ == own;
+          return world_.rm.downs() == own;
         case config::RmOutage::kStandsStill:
-          return rm_ != nullptr && rm_pauses_ == own;
+          return world_.rm.process() != nullptr && world_.rm.pauses() == own;
         case config::RmOutage::kNone:
           return true;
       }
@@ -117,18 +115,19 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
   return true;
 }
 
-bool SimHost::ReachesSuspendedClient(const FaultOrder& order) {
-  const std::vector<ClientActor*> clients = ClientsOf(order);
+bool FaultReach::ReachesSuspendedClient(const FaultOrder& order) const {
+  const std::vector<ClientActor*> clients = ClientsOf(world_.cluster, order);
   return std::any_of(clients.begin(), clients.end(),
                      [](const ClientActor* client) { return !client->suspended_by.empty(); });
 }
 
-bool SimHost::ReachesTask(const FaultOrder& order) {
+bool FaultReach::ReachesTask(const FaultOrder& order) const {
   const bool needs_process = order.kind->needs == config::FaultNeeds::kProcess;
-  const std::vector<AgentActor*> agents = AgentsOf(order);
+  const std::vector<AgentActor*> agents = AgentsOf(world_.cluster, order);
   return std::any_of(agents.begin(), agents.end(), [&](const AgentActor* agent) {
     if (!needs_process) return true;
-    const std::vector<RunningProcess> running = jobs_.at(agent->job.value)->workload->running();
+    const std::vector<RunningProcess> running =
+        world_.cluster.JobAt(agent->job)->workload->running();
     return std::any_of(running.begin(), running.end(), [&](const RunningProcess& process) {
       return process.container == agent->fence.container;
     });
