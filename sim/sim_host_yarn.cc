@@ -211,7 +211,9 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
              StepNm(static_cast<NmActor&>(*actor),
                     fakes::RmAnswered{.id = call_id, .response = std::move(response)});
              UpdateLink(*actor);  // It may have been told to register anew.
-             if (registered) ForgetUnclaimedOn(actor->place);
+             // The RM before the one that runs may have answered: then the node still takes what
+             // that one allocated, and has yet to tell the next.
+             if (registered && IsRegistered(actor->place)) ForgetUnclaimedOn(actor->place);
            });
 }
 
