@@ -344,7 +344,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
       now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack || lossy_ ||
-      rm_restarted_ || !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
+      rm_restarted_ || !Undisturbed(kHoldSlack) || !PartOfGangSince(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +

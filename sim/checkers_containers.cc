@@ -203,14 +203,14 @@ bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& appli
   return held >= job.gang_size || held >= GangLeft(job, application);
 }
 
-/// Some container of its is one that an incomplete gang gives back. One in which a process runs
-/// that trains with no other is not, nor one that the AM has given back, whether or not the RM
-/// hears it. Only a collective stands still until it is whole again: what others have in use is no
-/// gang's.
-bool Checkers::Books::KeepsPartOfGang(const JobBook& job,
-                                      const ApplicationBook& application) const {
+/// When the oldest container was granted that an incomplete gang gives back; empty: it has none.
+/// One in which a process runs that trains with no other is no such container, nor one that the AM
+/// has given back, whether or not the RM hears it. Only a collective stands still until it is whole
+/// again: what others have in use is no gang's.
+std::optional<Instant> Checkers::Books::PartOfGangSince(const JobBook& job,
+                                                        const ApplicationBook& application) const {
   const bool collective = job.spec == nullptr || job.spec->strategy == Strategy::kMultiWorker;
-  return std::any_of(job.containers.begin(), job.containers.end(), [&](const ContainerId& id) {
+  const auto is_kept = [&](const ContainerId& id) {
     const ContainerBook& container = containers_.at(id);
     const bool beside = container.process && !container.training;
     const bool in_use =
@@ -218,7 +218,10 @@ bool Checkers::Books::KeepsPartOfGang(const JobBook& job,
     const bool own = id.application_attempt.application == application.id;
     return own && !container.freed && !container.am && !beside && !in_use &&
            !container.limits.given_back;
-  });
+  };
+  const auto oldest = std::find_if(job.containers.begin(), job.containers.end(), is_kept);
+  if (oldest == job.containers.end()) return std::nullopt;
+  return containers_.at(*oldest).granted;
 }
 
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang. What
@@ -231,10 +234,14 @@ void Checkers::Books::HeldChanged(JobBook& job) {
     application.short_again = false;
   application.gang_was_complete =
       application.gang_complete || (application.gang_was_complete && application.held > 0);
-  if (application.gang_complete || !KeepsPartOfGang(job, application)) {
+  const std::optional<Instant> oldest =
+      application.gang_complete ? std::nullopt : PartOfGangSince(job, application);
+  // `gang.hold` is the longest time for which it keeps a container: it begins later where the RM
+  // has taken the first ones.
+  if (oldest) {
+    application.partial_since = std::max(application.partial_since.value_or(now_), *oldest);
+  } else {
     application.partial_since.reset();
-  } else if (!application.partial_since) {
-    application.partial_since = now_;
   }
   LimitsOfGang(job);
 }

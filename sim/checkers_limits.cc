@@ -197,7 +197,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
              Over("gang.deadline", spec.gang.deadline) + " is over";
     case Limit::kGangHold:
       if (decided || application.gang_complete || !application.partial_since ||
-          !KeepsPartOfGang(job, application))
+          !PartOfGangSince(job, application))
         return {};
       not_until(*application.partial_since + spec.gang.hold + kLimitSlack);
       from_am(spec.gang.hold);
