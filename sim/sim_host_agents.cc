@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 #include "core/model/visit.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
@@ -145,7 +146,11 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
       !network_.Reachable(agent.place, am.place))
     return;
   if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am.paused) {
-    return StepAm(am, AgentSaid{.message = std::move(send.message)});
+    // One of the very instant in which the AM gives its sender up is late, whatever the AM has
+    // heard before it in that instant: the beats of others may be skipped.
+    if (IsDue(am.machine->next_decision(), now_)) StepAm(am, DeadlineReached{});
+    if (am.alive) StepAm(am, AgentSaid{.message = std::move(send.message)});
+    return;
   }
   const Duration latency =
       beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
