@@ -132,6 +132,8 @@ void Allocation::OnReplied(const RmReplied& reply, Listener& listener) {
   if (news.resynced) {
     listener.OnForgotten();
     of.reach.NodesComeAgain(of.now);
+    // One that has restarted knows of no token that it gave: each node's comes once more.
+    of.exclusion.OpenAll(of.now);
   }
   for (const yarn::Container& container : news.listed) listener.OnCameBack(HeldOf(container));
   if (news.registered) of.Admit(*news.registered, !news.registered_blindly, listener);

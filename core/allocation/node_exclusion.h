@@ -43,6 +43,8 @@ class NodeExclusion {
   void Suspect(Instant now, const std::string& host, Suspicion suspicion);
   /// Nothing can be launched there until then.
   void Close(Instant now, const std::string& host, Instant until);
+  /// What has closed hosts holds no more.
+  void OpenAll(Instant now);
   /// Lets time pass; true when excluded() has changed since the last call, whatever changed it.
   bool OnTime(Instant now);
 
