@@ -165,7 +165,10 @@ void Allocation::Parts::TakeIn(const yarn::AllocateResponse& response, Listener&
     // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its
     // reason.
     for (const yarn::NodeReport& report : response.updated_nodes) {
-      if (report.state == yarn::NodeState::kLost) listener.OnNodeLost(report.node);
+      if (report.state != yarn::NodeState::kLost) continue;
+      // It has to register before it gets a container, and so its token comes again.
+      exclusion.Open(now, report.node.host);
+      listener.OnNodeLost(report.node);
     }
   }
   reach.OnNodesTold(now, response.num_cluster_nodes, !response.updated_nodes.empty());
