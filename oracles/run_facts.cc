@@ -15,6 +15,11 @@ bool KilledOnOrder(const ProcessExit& exit) {
   return exit.stopped_by_agent && exit.signal == kSigkill;
 }
 
+/// The agent tells of an attempt that it was to stop before it ran, and a later one runs.
+bool WasOvertaken(const Task& task, const Account& account) {
+  return account.attempt && *account.attempt < task.attempt && account.source == Source::kOurOrder;
+}
+
 }  // namespace
 
 Duration DecisionBound(const JobSpec& spec) {
@@ -458,9 +463,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->killed = task->warned = task->stood_still = task->was_silent = false;
   for (Account& account : task->accounts) {
     account.absorbed = false;
-    // An attempt that was stopped before it ran and told late.
-    const bool before = account.attempt && *account.attempt < task->attempt;
-    account.spent = account.spent || (before && account.source == Source::kOurOrder);
+    account.spent = account.spent || WasOvertaken(*task, account);
   }
   task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
   task->stands_still = task->stalled = 0;
@@ -504,6 +507,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   }
   if (failed && (task.warned || (job.notice != 0 && task.in_gang)))
     account.classes |= Of(kPreempted);
+  account.spent = account.spent || WasOvertaken(task, account);
   return task.accounts.emplace_back(std::move(account));
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 #include "core/model/launch.h"
 #include "core/model/visit.h"
 #include "sim/behavior.h"
@@ -222,7 +223,11 @@ void Agents::Send(AgentActor& agent, SendToAm send) {
       !cluster_.network.Reachable(agent.place, am->place))
     return;
   if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am->paused) {
-    return am->Step(AgentSaid{.message = std::move(send.message)});
+    // One of the very instant in which the AM gives its sender up is late, whatever the AM has
+    // heard before it in that instant: the beats of others may be skipped.
+    if (IsDue(am->machine->next_decision(), kernel_.now())) am->Step(DeadlineReached{});
+    if (am->alive) am->Step(AgentSaid{.message = std::move(send.message)});
+    return;
   }
   const Duration latency =
       beat ? Duration::zero() : cluster_.network.Latency(agent.place, am->place, agent.id);

@@ -237,7 +237,7 @@ struct TaskBook {
   bool ended = false;
   Instant ended_at{};
   std::uint64_t ended_as = 0;        ///< How many ends of the application's were recorded by then.
-  bool restarts = false;             ///< A restart was decided after its end ...
+  bool restarts = false;             ///< A restart was decided after its end, or stopped it, ...
   Instant restart_cause_at{};        ///< ... for something that happened then.
   bool registered = false;           ///< An AM has ever accepted an agent of it.
   std::int32_t registered_with = 0;  ///< The AM's attempt, the last time.

@@ -269,12 +269,15 @@ void ConductWatch::Owes(const ContainerId& id, ContainerFacts& container) {
       {.at = now_ + kGivesBackWithin, .order = ++order_, .container = id, .of = DueFor::kOwed});
 }
 
-// Of what an AM before gave back the next one knows where that one has stored something since.
+// Of what an AM before gave back the next one knows where that one has stored something since. What
+// this one has told the container's node to stop is not lost with an RM: the node ends it, and no
+// RM could do more.
 void ConductWatch::OwesListed(const ApplicationFacts& application,
                               const std::vector<yarn::Container>& containers) {
   for (const yarn::Container& listed : containers) {
     ContainerFacts* container = ContainerOf(listed.id);
-    if (container == nullptr || !container->given_back || container->am || container->freed)
+    if (container == nullptr || !container->given_back || container->am || container->freed ||
+        application.left_to_node.count(listed.id) > 0)
       continue;
     const Instant given_back = container->given_back_at;
     if (given_back >= application.am_started || application.stored_before > given_back)
@@ -340,6 +343,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.tokens.clear();
     application.tokenless.clear();
     application.released.clear();
+    application.left_to_node.clear();
     return;
   }
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
@@ -514,6 +518,7 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
             application->stops[call.call] = stop->containers;
             for (const ContainerId& id : stop->containers) {
               GivenBack(id);
+              application->left_to_node.insert(id);
               if (ContainerFacts* container = ContainerOf(id))
                 container->stop_called = container->stop_called.value_or(now_);
             }
@@ -597,6 +602,7 @@ void ConductWatch::Allocates(ApplicationFacts& application, const yarn::Allocate
   for (const ContainerId& id : request.release) {
     GivenBack(id);
     application.released.insert(id);
+    application.left_to_node.erase(id);
     if (ContainerFacts* container = ContainerOf(id)) container->let_go = true;
   }
 }
@@ -606,9 +612,9 @@ void ConductWatch::NodeAnswers(ApplicationFacts& application, const NmReplied& r
   if (call == application.stops.end()) return;
   const auto* stopped = std::get_if<yarn::StopContainersResponse>(&reply.response);
   for (const ContainerId& id : call->second) {
-    ContainerFacts* container = ContainerOf(id);
-    if (container != nullptr && (stopped == nullptr || stopped->succeeded.empty()))
-      container->let_go = true;
+    if (stopped != nullptr && !stopped->succeeded.empty()) continue;
+    application.left_to_node.erase(id);
+    if (ContainerFacts* container = ContainerOf(id)) container->let_go = true;
   }
   application.stops.erase(call);
 }

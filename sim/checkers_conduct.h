@@ -119,6 +119,8 @@ class ConductWatch {
     std::int32_t response_id = -1;  ///< Of the latest allocate: a repetition has the same.
     std::map<CallId, Instant> calls;  ///< To the RM, not answered: when each was made.
     std::map<CallId, std::vector<ContainerId>> stops;  ///< Calls to nodes, not answered.
+    /// Told their nodes to stop them, and no node has said that it cannot.
+    std::set<ContainerId> left_to_node;
     Epoch begun;  ///< The latest in which a process that trains was ordered to start.
     /// The AM has told the RM so, and has not heard of their end.
     std::set<ContainerId> released;

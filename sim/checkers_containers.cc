@@ -203,25 +203,25 @@ bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& appli
   return held >= job.gang_size || held >= GangLeft(job, application);
 }
 
-/// When it got the first of its containers that an incomplete gang gives back; nullopt: it has
-/// none. One in which a process runs that trains with no other is not, nor one that the AM has
-/// given back, whether or not the RM hears it. Only a collective stands still until it is whole
+/// When the oldest container was granted that an incomplete gang gives back; empty: it has none.
+/// One in which a process runs that trains with no other is no such container, nor one that the AM
+/// has given back, whether or not the RM hears it. Only a collective stands still until it is whole
 /// again: what others have in use is no gang's.
 std::optional<Instant> Checkers::Books::PartOfGangSince(const JobBook& job,
                                                         const ApplicationBook& application) const {
   const bool collective = job.spec == nullptr || job.spec->strategy == Strategy::kMultiWorker;
-  std::optional<Instant> since;
-  for (const ContainerId& id : job.containers) {
+  const auto is_kept = [&](const ContainerId& id) {
     const ContainerBook& container = containers_.at(id);
     const bool beside = container.process && !container.training;
     const bool in_use =
         !collective && application.gang_was_complete && container.limits.launch_ordered;
     const bool own = id.application_attempt.application == application.id;
-    const bool kept = own && !container.freed && !container.am && !beside && !in_use &&
-                      !container.limits.given_back;
-    if (kept) since = std::min(since.value_or(container.granted), container.granted);
-  }
-  return since;
+    return own && !container.freed && !container.am && !beside && !in_use &&
+           !container.limits.given_back;
+  };
+  const auto oldest = std::find_if(job.containers.begin(), job.containers.end(), is_kept);
+  if (oldest == job.containers.end()) return std::nullopt;
+  return containers_.at(*oldest).granted;
 }
 
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang. What
@@ -234,12 +234,14 @@ void Checkers::Books::HeldChanged(JobBook& job) {
     application.short_again = false;
   application.gang_was_complete =
       application.gang_complete || (application.gang_was_complete && application.held > 0);
-  const std::optional<Instant> kept_since = PartOfGangSince(job, application);
-  if (application.gang_complete || !kept_since) {
-    application.partial_since.reset();
+  const std::optional<Instant> oldest =
+      application.gang_complete ? std::nullopt : PartOfGangSince(job, application);
+  // `gang.hold` is the longest time for which it keeps a container: it begins later where the RM
+  // has taken the first ones.
+  if (oldest) {
+    application.partial_since = std::max(application.partial_since.value_or(now_), *oldest);
   } else {
-    // The one that was kept for longest may be lost: the others have their own time.
-    application.partial_since = std::max(application.partial_since.value_or(now_), *kept_since);
+    application.partial_since.reset();
   }
   LimitsOfGang(job);
 }

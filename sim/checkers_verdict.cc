@@ -400,6 +400,11 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
   const bool amends = task.attempt == ended.process.attempt && task.ended &&
                       task.container == ended.container && task.am_attempts == am_attempts &&
                       task.recorded_by == am_attempt;
+  // A restart may be decided on before the process has ended that it stops: then a failure is not
+  // for good. A success is that was faster.
+  const bool stopped_for_it = task.restarts && !task.ended &&
+                              task.attempt == ended.process.attempt &&
+                              ended.exit_class != ExitClass::kOk;
   task.attempt = ended.process.attempt;
   task.container = ended.container;
   task.running = false;
@@ -416,7 +421,7 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
   task.unreachable_peer =
       ended.diagnostics.find("failed to connect to all addresses") != std::string::npos;
   task.ended = true;
-  task.restarts = amends && task.restarts;
+  task.restarts = (amends && task.restarts) || stopped_for_it;
   task.exit = ended.exit;
   task.exit_class = ended.exit_class;
 }

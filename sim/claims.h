@@ -35,8 +35,12 @@ class Claims {
   void Await();
   /// The ResourceManager stood still, and goes on.
   void RmGoesOn();
-  /// The node has registered, and has reported what it has.
-  void NodeHasReported(Place node) { Forget(node); }
+  /// The node has heard that it is registered, and has reported what it has: to the RM that runs,
+  /// or to the one before. Then it still takes what that one allocated, and has yet to tell the
+  /// next.
+  void NodeHasReported(Place node) {
+    if (IsRegistered(node)) Forget(node);
+  }
   /// A container on the node has ended.
   void ContainerEnded(Place node);
 

@@ -132,6 +132,8 @@ void Allocation::OnReplied(const RmReplied& reply, Listener& listener) {
   if (news.resynced) {
     listener.OnForgotten();
     of.reach.NodesComeAgain(of.now);
+    // One that has restarted knows of no token that it gave: each node's comes once more.
+    of.exclusion.OpenAll(of.now);
   }
   for (const yarn::Container& container : news.listed) listener.OnCameBack(HeldOf(container));
   if (news.registered) of.Admit(*news.registered, !news.registered_blindly, listener);
@@ -163,7 +165,10 @@ void Allocation::Parts::TakeIn(const yarn::AllocateResponse& response, Listener&
     // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its
     // reason.
     for (const yarn::NodeReport& report : response.updated_nodes) {
-      if (report.state == yarn::NodeState::kLost) listener.OnNodeLost(report.node);
+      if (report.state != yarn::NodeState::kLost) continue;
+      // It has to register before it gets a container, and so its token comes again.
+      exclusion.Open(now, report.node.host);
+      listener.OnNodeLost(report.node);
     }
   }
   reach.OnNodesTold(now, response.num_cluster_nodes, !response.updated_nodes.empty());

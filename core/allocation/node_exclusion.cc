@@ -41,6 +41,15 @@ void NodeExclusion::Close(Instant now, const std::string& host, Instant until) {
   Choose(now, false);
 }
 
+void NodeExclusion::Open(Instant now, const std::string& host) {
+  if (closed_.erase(host) > 0) Choose(now, false);
+}
+
+void NodeExclusion::OpenAll(Instant now) {
+  closed_.clear();
+  Choose(now, false);
+}
+
 bool NodeExclusion::OnTime(Instant now) {
   Choose(now, true);
   const bool changed = excluded_ != excluded_before_;

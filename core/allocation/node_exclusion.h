@@ -43,6 +43,9 @@ class NodeExclusion {
   void Suspect(Instant now, const std::string& host, Suspicion suspicion);
   /// Nothing can be launched there until then.
   void Close(Instant now, const std::string& host, Instant until);
+  /// What has closed the host, or all hosts, holds no more.
+  void Open(Instant now, const std::string& host);
+  void OpenAll(Instant now);
   /// Lets time pass; true when excluded() has changed since the last call, whatever changed it.
   bool OnTime(Instant now);
 

@@ -195,10 +195,11 @@ void NodeManager::Beat() {
                                   .exit_status = container.exit_status,
                                   .diagnostics = container.diagnostics});
   }
-  // What the RM took in of an uncertain beat is only known after one more.
+  // The RM takes in nothing of an uncertain beat where it had the one before: one more tells again
+  // what is new in it.
   if (uncertain_) changed_ = reporting_;
+  health_changed_ = health_changed_ && uncertain_;
   uncertain_ = false;
-  health_changed_ = false;
   grid_ = now_.time_since_epoch();
   next_beat_ = now_ + options_.heartbeat;
   last_call_ = state_.next_call++;

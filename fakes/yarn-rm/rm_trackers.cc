@@ -39,6 +39,7 @@ yarn::RmResponse RmTrackerService::Answer(const RmCall&,
   }
   const bool is_new = known == nullptr;
   RmNode& node = nodes_.Add(request);
+  ForgetTokensGivenFor(node);
   node.last_heard = records_.now;
   node.response_id = 0;
   node.last_response.reset();
@@ -57,6 +58,13 @@ yarn::RmResponse RmTrackerService::Answer(const RmCall&,
                                            .rm_identifier = records_.rm_identifier,
                                            .container_token_key = records_.container_key.current(),
                                            .nm_token_key = records_.nm_key.current()};
+}
+
+// Its next container comes with its token again. Source:
+// ResourceTrackerService.registerNodeManager (NMTokenSecretManagerInRM.removeNodeKey).
+void RmTrackerService::ForgetTokensGivenFor(const RmNode& node) {
+  for (const auto& [id, application] : records_.applications)
+    application->attempt.nm_tokens_sent.erase(node.index);
 }
 
 yarn::RmResponse RmTrackerService::Answer(const RmCall&,

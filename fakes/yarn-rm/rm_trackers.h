@@ -28,6 +28,7 @@ class RmTrackerService {
 
  private:
   // ------------------------------------------------------------ rm_trackers.cc
+  void ForgetTokensGivenFor(const RmNode& node);
   void TakeNodeStatus(RmNode& node, const yarn::NodeHeartbeatRequest& request);
   void TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& status);
   [[nodiscard]] yarn::NodeHeartbeatResponse TakeNodeOrders(RmNode& node);

@@ -111,6 +111,8 @@ class AllocateModel {
                         Held{.container = container, .life = Life::kOver, .statuses = {status}});
   }
   void NodeChanges(const NodeId& node, yarn::NodeState state);
+  /// Source: ResourceTrackerService.java#registerNodeManager: tokens given for it are forgotten.
+  void NodeRegisters(const NodeId& node) { tokens_sent_.erase(node); }
   void WillBePreempted(const ContainerId& id) { announced_.insert(id); }
 
   // ---- what was answered

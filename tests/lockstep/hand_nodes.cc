@@ -55,6 +55,9 @@ void HandCluster::RegisterNode(Node& node) {
   const auto& response = std::get<yarn::RegisterNodeManagerResponse>(answer);
   node.registered = response.action == yarn::NodeAction::kNormal;
   node.response_id = 0;
+  if (node.registered) {
+    for (const auto& application : applications_) application->model.NodeRegisters(node.id);
+  }
   Settle();
 }
 

@@ -79,7 +79,10 @@ class Script {
   void At(Duration time) { now_ = Instant{} + time; }
   void StartAm(std::int32_t attempt, bool answered = true) {
     am_attempt_ = attempt;
-    Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}, .nodes = nodes_});
+    Tell(AmStarted{
+        .attempt = {.application = {.id = 1}, .attempt = attempt},
+        .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()),
+        .nodes = nodes_});
     if (answered) Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{}});
   }
   void ActAs(std::int32_t attempt) { am_attempt_ = attempt; }
@@ -2098,17 +2101,21 @@ TEST(ReferenceVerdictTest, WhoIsNamedEndsTheWaitForTheCause) {
   }
 }
 
-// Its agent tells of an order to stop what it never started, and then starts the next attempt.
+// Its agent tells of an order to stop what it never started, and starts the next attempt after
+// that, or has started it when the AM hears so.
 TEST(ReferenceVerdictTest, AnAttemptThatWasStoppedBeforeItRanIsNoEndOfTheNext) {
-  Script script(TwoWorkers());
-  script.NeverRuns(kWorker1, 1, 2);
-  script.Spawn(kWorker1, 2, 2);
-  script.At(60s);
-  script.Exit(kWorker1, 1);
-  script.At(95s);
-  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker1,
-                 ExitClass::kUserPermanent, 1);
-  EXPECT_TRUE(script.Clean());
+  for (const bool late : {false, true}) {
+    Script script(TwoWorkers());
+    if (!late) script.NeverRuns(kWorker1, 1, 2);
+    script.Spawn(kWorker1, 2, 2);
+    if (late) script.NeverRuns(kWorker1, 1, 2);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.At(95s);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker1,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_TRUE(script.Clean());
+  }
 }
 
 TEST(ReferenceVerdictTest, WhatIsLostBeforeItRanIsReplacedWithoutItsType) {

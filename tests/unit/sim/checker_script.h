@@ -88,7 +88,10 @@ class CheckerScript {
   }
   void Gone(std::int64_t id) { Say(trace::ContainerGone{.container = Container(id)}); }
   void StartAm(std::int32_t attempt = 1) {
-    Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}}, attempt);
+    Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt},
+                   .wall = WallTime{} +
+                           std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch())},
+         attempt);
     Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
          attempt);
   }

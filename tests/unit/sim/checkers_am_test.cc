@@ -620,6 +620,27 @@ TEST(CheckersAmTest, VerdictForgetsEndsThatWereRestarted) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
+// The chief goes on until it is told to stop for the restart that a ps has caused.
+TEST(CheckersAmTest, VerdictForgetsWhatEndedOnTheOrderOfARestart) {
+  JobSpec spec = CheckerScript::Job();
+  spec.policy = {.name = "framework-launcher",
+                 .options = {{"max_retry_count", "unlimited"}, {"min_succeeded_task_count", "1"}}};
+  for (const bool decided : {true, false}) {
+    CheckerScript script(spec);
+    script.Run();
+    if (decided) {
+      script.Order(
+          RestartDecided{.unit = RestartUnit::kTask, .epoch = Epoch(1), .tasks = {kWorker1}});
+    }
+    script.Exit(3, 143);
+    script.Ended(kWorker1, 143, ExitClass::kKilledByUs);
+    script.Exit(2);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded});
+    EXPECT_EQ(script.Broken(), decided ? Names{} : Names{"verdict"});
+  }
+}
+
 // The process that the restart would have stopped was faster.
 TEST(CheckersAmTest, VerdictHoldsForASuccessThatCameWhileARestartWasDecided) {
   JobSpec spec = CheckerScript::Job();

@@ -582,6 +582,9 @@ class OwedScript : public ConductScript {
     now += 1s;
     Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}}, attempt);
     if (stores) Store(attempt);
+    ListAgain(attempt);
+  }
+  void ListAgain(std::int32_t attempt) {
     Tell(RmReplied{.call = CallId(1),
                    .response =
                        yarn::RegisterApplicationMasterResponse{
@@ -648,6 +651,23 @@ TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
   OwedScript script;
   script.List(2);
   EXPECT_EQ(script.Idle(), 0);
+}
+
+// Its node ends it, whatever becomes of the ResourceManager meanwhile.
+TEST(CheckersConductTest, WhatItsNodeIsToStopIsNotGivenBackToTheNextRm) {
+  for (const bool refuses : {false, true}) {
+    OwedScript script;
+    script.Stop(1);
+    script.At(1s);
+    script.Store();
+    script.List(2);
+    script.Stop(2);
+    yarn::StopContainersResponse answer;
+    if (!refuses) answer.succeeded = {CheckerScript::Container(2)};
+    script.Tell(NmReplied{.call = CallId(1), .response = std::move(answer)}, 2);
+    script.ListAgain(2);
+    EXPECT_EQ(script.Idle(), refuses ? 1 : 0);
+  }
 }
 
 TEST(CheckersConductTest, WhatARestartedRmHasFromItsNodeIsReleasedAgain) {

@@ -524,6 +524,24 @@ TEST(CheckersLimitsTest, AGangThatWasCompleteHasItsDeadlineAgain) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, TheHoldOfAGangBeginsWithTheOldestContainerThatItKeeps) {
+  JobSpec spec = LimitScript::Job();
+  spec.tasks[0].instances = 3;
+  for (const bool lost : {false, true}) {
+    LimitScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.GrantKnown(2);
+    script.At(4min);
+    script.GrantKnown(3, "n2");
+    if (lost) script.Gone(2), script.Free(2);
+    script.Pass(5min + kSlack + 1s);
+    EXPECT_EQ(script.Broken(), lost ? Names{} : kBroken);
+    script.Pass(9min + kSlack + 1s);
+    EXPECT_EQ(script.Broken(), lost ? kBroken : Names{});
+  }
+}
+
 TEST(CheckersLimitsTest, WhatAnEarlierApplicationHoldsIsNoPartOfTheNextGang) {
   const auto failed_after = [](Duration time) {
     JobSpec spec = LimitScript::Job();
@@ -753,7 +771,9 @@ TEST(CheckersLimitsTest, TheClientWaitsForTheNextAmAsLongAsForTheFirst) {
                                     .event = RmReplied{.call = CallId(id), .response = response}});
     };
     const auto registers = [&](std::int32_t attempt) {
-      script->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = attempt}},
+      script->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = attempt},
+                             .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(
+                                                      script->now.time_since_epoch())},
                    attempt);
       script->Tell(
           RmReplied{.call = CallId(2),

@@ -134,6 +134,23 @@ faults:
 )");
 }
 
+// The agents beat in the same instants, and one of them is heard again as its AM gives it up. The
+// AM is a second one: its turn comes after those of its agents.
+TEST(SkippedBeatsTest, ABeatAtTheDeadlineIsLateWhoeverBeatsBeforeIt) {
+  ExpectSame(R"(name: late
+horizon: 1h
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 8GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    am: {memory: 5GiB}
+    tasks: {worker: {instances: 2, memory: 6GiB}}
+    training: {steps: 900, step_time: 100ms}
+faults:
+  - {kind: am_crash, at: 20s, target: {am: a}}
+  - {kind: loss, at: 60500ms, target: {job: a, task: "worker:1"}, loss: 0.6, for: 30s}
+)");
+}
+
 // The answer that says how the job has ended comes to a client that is gone.
 TEST(SkippedBeatsTest, AClientThatHasNotHeardTheNewsAsksAgain) {
   ExpectSame(R"(name: lost

@@ -142,5 +142,21 @@ TEST(NodeExclusionTest, ClosedHostsAreExcludedAsLongAsThereIsAnother) {
   EXPECT_EQ(exclusion.excluded(), (std::set<std::string>{"n2", "n3"}));
 }
 
+TEST(NodeExclusionTest, ClosedHostsAreOpenedAndSuspectsStayExcluded) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(Instant{}, 3);
+  for (int i = 0; i < 3; ++i) exclusion.Suspect(Instant{}, "n1", Suspicion::kNodeBad);
+  exclusion.Close(Instant{}, "n2", Instant{} + 24h);
+  EXPECT_EQ(exclusion.excluded(), (std::set<std::string>{"n1", "n2"}));
+  exclusion.Open(Instant{}, "n2");
+  exclusion.Open(Instant{}, "n1");
+  EXPECT_EQ(exclusion.excluded(), std::set<std::string>{"n1"});
+  exclusion.Close(Instant{}, "n2", Instant{} + 24h);
+  exclusion.OpenAll(Instant{} + 1s);
+  EXPECT_EQ(exclusion.excluded(), std::set<std::string>{"n1"});
+  EXPECT_TRUE(exclusion.OnTime(Instant{} + 1s));
+  EXPECT_LT(exclusion.next_deadline(), Instant{} + 24h);
+}
+
 }  // namespace
 }  // namespace tfyarn::allocation::node_exclusion_test

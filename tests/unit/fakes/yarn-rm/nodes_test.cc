@@ -107,6 +107,24 @@ TEST_F(NodesTest, AnNmRestartLosesNothing) {
   EXPECT_EQ(cluster_.rm().books().applications.at(app_)->containers.size(), 2U);
 }
 
+TEST_F(NodesTest, TheTokenOfANodeThatRegistersAgainComesAgain) {
+  FillB(1);
+  am().starts_containers = false;
+  for (const bool registers : {false, true}) {
+    if (registers) {
+      cluster_.StopNm(b_);
+      cluster_.RunFor(5s);
+      cluster_.StartNm(b_);
+      cluster_.RunFor(3s);
+    }
+    am().nm_tokens.clear();
+    const std::size_t granted = am().granted.size();
+    am().next.ask = {Ask(1, Amount(1, 1, 1))};
+    ASSERT_TRUE(cluster_.RunUntil([&] { return am().granted.size() > granted; }, 10s));
+    EXPECT_EQ(am().nm_tokens.contains(b_), registers);
+  }
+}
+
 // Contract: Failures.ANodeManagerThatComesBackInTimeLostNothingButWhatKilledItsContainers.
 TEST_F(NodesTest, ARestartedNmDoesNotKnowWhatKilledItsContainersNorThatItStoppedThem) {
   FillB(3);
