@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/model/describe.h"
+#include "core/model/parse_number.h"
 
 namespace tfyarn::oracles {
 namespace {
@@ -67,6 +68,46 @@ constexpr std::array kTfjobRows = {
         Pays::kUser},
     Row{.name = "replica-failed"},
 };
+constexpr Classes kContainerGone =
+    Of(kPreempted, kNodeLost, kNodeBad, kLaunchError, kHeartbeatLost, kAmLost);
+constexpr std::array kSliderTfRows = {
+    Row{.name = "finished", .ends = Of(kOk)},
+    Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
+    Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
+    Row{"container-lost", Who::kAnyone, kContainerGone, When::kAlways, kRestartTask,
+        Pays::kUserOfType, kFail, true},
+    Row{"restarted-in-place", Who::kAnyone, kFailure, When::kAlways, kRestartTask,
+        Pays::kInContainer},
+    Row{"instance-replaced", Who::kAnyone, kFailure, When::kAlways, kRestartTask, Pays::kUserOfType,
+        kFail, true},
+};
+constexpr Classes kTransient = Of(kKilledExternal, kKilledByUs, kPreempted, kNodeLost, kNodeBad,
+                                  kPortConflict, kLaunchError, kHeartbeatLost, kAmLost);
+constexpr std::array kFrameworkLauncherRows = {
+    Row{"sidecar", Who::kSidecar, kEveryEnd, When::kAlways, kIgnore},
+    Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
+    Row{"retried-always", Who::kAnyone, Of(kOk), When::kRetriedAlways, kRestartTask,
+        Pays::kUserOfTask},
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{"transient", Who::kAnyone, kTransient, When::kFancy, kRestartTask, Pays::kNobody},
+    Row{"transient-code", Who::kAnyone, Of(kUserRetryable), When::kFancyTransientCode, kRestartTask,
+        Pays::kNobody},
+    Row{"non-transient", Who::kAnyone, Of(kOom), When::kFancy},
+    Row{"non-transient-code", Who::kAnyone, Of(kSignalCrash, kUnknown),
+        When::kFancyNonTransientCode},
+    Row{"retried", Who::kAnyone, kEveryEnd & ~Of(kOk) & ~kNoGang, When::kAlways, kRestartTask,
+        Pays::kUserOfTask, kTally},
+};
+constexpr std::array kHboxRows = {
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
+    Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
+    Row{"sidecar", Who::kSidecar, kFailure, When::kAlways, kIgnore},
+    Row{"evaluator-failed", Who::kDrained, kFailure, When::kAlways, kIgnore},
+    Row{"counted-in-horovod", Who::kAnyone, kFailure, When::kHorovod},
+    Row{"counted-alone", Who::kAnyone, kFailure, When::kIndependent},
+    Row{.name = "container-failed", .action = kFail},
+};
 
 }  // namespace
 
@@ -80,6 +121,12 @@ std::span<const Row> RowsOf(Policy policy) {
       return kTfYarnRows;
     case Policy::kTfjob:
       return kTfjobRows;
+    case Policy::kSliderTf:
+      return kSliderTfRows;
+    case Policy::kFrameworkLauncher:
+      return kFrameworkLauncherRows;
+    case Policy::kHbox:
+      return kHboxRows;
   }
   return {};
 }
@@ -162,12 +209,27 @@ std::optional<Policy> PolicyNamed(const std::string& name) {
   if (name == "tony") return Policy::kTony;
   if (name == "tf-yarn") return Policy::kTfYarn;
   if (name == "tfjob") return Policy::kTfjob;
+  if (name == "slider-tf") return Policy::kSliderTf;
+  if (name == "framework-launcher") return Policy::kFrameworkLauncher;
+  if (name == "hbox") return Policy::kHbox;
   return std::nullopt;
 }
 
 std::string OptionOf(const JobSpec& spec, const std::string& name) {
   const auto found = spec.policy.options.find(name);
   return found == spec.policy.options.end() ? "" : found->second;
+}
+
+std::string OptionOf(const JobSpec& spec, const std::string& name, const std::string& type) {
+  const std::string one = OptionOf(spec, name + "." + type);
+  return one.empty() ? OptionOf(spec, name) : one;
+}
+
+std::optional<std::int64_t> NumberOf(const JobSpec& spec, const std::string& name,
+                                     const std::string& type,
+                                     std::optional<std::int64_t> standard) {
+  const std::string given = OptionOf(spec, name, type);
+  return given.empty() ? standard : ParseNumber<std::int64_t>(given);
 }
 
 bool Lists(const JobSpec& spec, const std::string& option, std::string_view type,
@@ -188,6 +250,7 @@ TaskClass RoleOf(const JobSpec& spec, Policy policy, const TaskTypeSpec& type) {
   const std::string& name = type.name;
   switch (policy) {
     case Policy::kDefault:
+    case Policy::kHbox:
       if (name == "ps") return TaskClass::kService;
       if (name == "evaluator") return TaskClass::kDrained;
       return name == "tensorboard" ? TaskClass::kSidecar : TaskClass::kTracked;
@@ -199,6 +262,10 @@ TaskClass RoleOf(const JobSpec& spec, Policy policy, const TaskTypeSpec& type) {
     case Policy::kTfYarn:
       return name == "ps" || name == "tensorboard" ? TaskClass::kService : TaskClass::kTracked;
     case Policy::kTfjob:
+      return name == "tensorboard" ? TaskClass::kSidecar : TaskClass::kTracked;
+    case Policy::kSliderTf:
+    case Policy::kFrameworkLauncher:
+      if (name == "ps") return TaskClass::kService;
       return name == "tensorboard" ? TaskClass::kSidecar : TaskClass::kTracked;
   }
   return TaskClass::kTracked;

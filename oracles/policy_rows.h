@@ -40,7 +40,7 @@ constexpr Classes kOwnFate = kCloudPays | Of(kOom);
 
 // ---------------------------------------------------------------- the tables of docs/policies.md
 
-enum class Policy { kDefault, kTony, kTfYarn, kTfjob };
+enum class Policy { kDefault, kTony, kTfYarn, kTfjob, kSliderTf, kFrameworkLauncher, kHbox };
 enum class Who { kAnyone, kChief, kService, kDrained, kSidecar, kTracked, kTensorboard };
 enum class When {
   kAlways,
@@ -56,8 +56,23 @@ enum class When {
   kRestartOnFailure,
   kRestartExitCode,
   kExitCodePermanent,
+  kFancy,                  ///< fancy_retry_policy = true, ...
+  kFancyTransientCode,     ///< ... and an exit that its manual calls transient, ...
+  kFancyNonTransientCode,  ///< ... or non-transient.
+  kRetriedAlways,          ///< max_retry_count = always.
+  kHorovod,
 };
-enum class Pays { kNothing, kByClass, kNobody, kUser, kUserBelowLimit };
+/// What a restart is counted on, and who pays for it.
+enum class Pays {
+  kNothing,
+  kByClass,
+  kNobody,
+  kUser,
+  kUserBelowLimit,
+  kUserOfTask,   ///< max_retry_count of each task.
+  kUserOfType,   ///< container_failure_threshold within 6h of each task type.
+  kInContainer,  ///< No budget, restarts_in_container in one container; then the next row.
+};
 
 struct Row {
   std::string_view name;
@@ -67,6 +82,7 @@ struct Row {
   ExitAction action = ExitAction::kTally;
   Pays pays = Pays::kNothing;
   ExitAction then = ExitAction::kFail;  ///< Once the budget is spent.
+  bool elsewhere = false;               ///< In another container.
 };
 using enum ExitAction;
 
@@ -76,6 +92,13 @@ using enum ExitAction;
 [[nodiscard]] std::optional<Policy> PolicyNamed(const std::string& name);
 /// As written; "" when it is not given.
 [[nodiscard]] std::string OptionOf(const JobSpec& spec, const std::string& name);
+/// Of an option that may be given for each task type: that of `type`, else the job's.
+[[nodiscard]] std::string OptionOf(const JobSpec& spec, const std::string& name,
+                                   const std::string& type);
+/// A number of those for each task type; nullopt: no limit, or none is given and none is standard.
+[[nodiscard]] std::optional<std::int64_t> NumberOf(const JobSpec& spec, const std::string& name,
+                                                   const std::string& type,
+                                                   std::optional<std::int64_t> standard);
 /// Whether the types in an option have `type`; it is `standard` when the option is not given.
 [[nodiscard]] bool Lists(const JobSpec& spec, const std::string& option, std::string_view type,
                          std::string_view standard);

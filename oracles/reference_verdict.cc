@@ -92,43 +92,6 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
 
 // ---------------------------------------------------------------- budgets, units, epochs
 
-std::optional<std::int64_t> ReferenceVerdict::Model::Limit(const Job& job, const Option& option,
-                                                           Budget budget) const {
-  const JobSpec& spec = *job.spec;
-  if (budget == Budget::kNone) return std::nullopt;
-  if (job.policy == Policy::kDefault)
-    return budget == Budget::kUser ? spec.retries.user : spec.retries.infrastructure;
-  const std::string given = OptionOf(spec, job.policy == Policy::kTony    ? "retry_count"
-                                           : job.policy == Policy::kTfjob ? "backoff_limit"
-                                                                          : "");
-  if (given.empty() && job.policy == Policy::kTfjob && spec.retries.user == 0) return std::nullopt;
-  const std::int64_t limit = given.empty() ? spec.retries.user : std::atoi(given.c_str());
-  return option.below_limit ? std::max<std::int64_t>(limit - 1, 0) : limit;
-}
-
-/// Restarts that count, surely or perhaps: under `default` those within the window.
-std::int64_t ReferenceVerdict::Model::Spent(const Job& job, Budget budget, bool surely) const {
-  std::int64_t count = surely ? 0 : job.hidden;
-  for (const Payment& payment : job.paid) {
-    if (payment.budget != budget) continue;
-    const Instant perhaps = spent_as_of_.value_or(job.window_at) - kClocksDiffer;
-    const Duration age = surely ? now_ - payment.earliest : perhaps - payment.latest;
-    count += job.policy != Policy::kDefault || age <= job.spec->retries.window ? 1 : 0;
-  }
-  return count;
-}
-
-bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
-                                             const Option& option) const {
-  if (option.name == "default/sidecar") return task.restarts + job.hidden >= 3;
-  return std::any_of(option.payers.begin(), option.payers.end(), [&](Budget payer) {
-    const std::optional<std::int64_t> limit = Limit(job, option, payer);
-    return limit &&
-           (Spent(job, payer, false) >= *limit || task.paid_in_a_row + job.hidden >= *limit ||
-            task.hung_in_a_row + job.hidden >= *limit);
-  });
-}
-
 /// What is wrong with the tasks that start again; empty when nothing is.
 std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                                                const Option& option, ExitClass cls,
@@ -136,7 +99,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
   const JobSpec& spec = *job.spec;
   const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
   const ExitAction action = option.session ? kRestartGang : option.action;
-  const Tri lost = action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
+  const bool leaves = action == kRaiseMemory || option.elsewhere;
+  const Tri lost = leaves ? Tri::kYes : Lost(job, task, cls);
   std::vector<std::set<TaskId>> units;  // Any of them, whole.
   std::set<TaskId> gang, with_chief = {task.id};
   for (const auto& [id, other] : job.tasks) {
@@ -190,7 +154,8 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                                                 const Option& option, ExitClass cls,
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
-  const Tri lost = option.action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
+  const bool leaves = option.action == kRaiseMemory || option.elsewhere;
+  const Tri lost = leaves ? Tri::kYes : Lost(job, task, cls);
   // Not yet begun: joined, or another one. Of tasks that need nothing of each other each begins it
   // by itself.
   const bool rests = job.spec->strategy == Strategy::kIndependent &&
@@ -318,9 +283,10 @@ bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
       "untracked-failed", "worker-failure",     "all-failed",   "raised",
       "nothing-left",     "success-impossible", "tracked-ended"};
   const auto holds = [&](std::string_view row) { return HoldsVerdict(job, row); };
-  const std::optional<std::int64_t> limit = Limit(job, {}, Budget::kUser);
+  const std::optional<std::int64_t> limit = Limit(job, {}, {}, Budget::kUser);
   const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
-  return decision.paid == Budget::kUser && limit && Spent(job, Budget::kUser, true) < *limit &&
+  return decision.paid == Budget::kUser && limit &&
+         Spent(job, {}, {}, Budget::kUser, true) < *limit &&
          std::any_of(std::begin(kFailed), std::end(kFailed), holds) &&
          std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
            return !entry.second.in_gang || tasks.count(entry.first) > 0;
@@ -335,25 +301,22 @@ bool IsOlder(const Job& job, const Task& task, const TaskId& cause) {
   return decided != job.causes.end() && (ordered < decided->second || task.perhaps_ordered);
 }
 
-std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided& decision) const {
+/// Whether the restart may be free of charge, whatever row decides the end of its cause: "" or what
+/// is wrong with it all the same; nullopt: a row must allow it.
+std::optional<std::string> ReferenceVerdict::Model::WrongThoughFree(
+    const Job& job, const RestartDecided& decision) const {
   const Cause& cause = decision.cause;
-  if (TriesSessionAgain(job, decision)) return {};
-  const auto found = job.tasks.find(cause.task);
-  if (found == job.tasks.end()) return "has no task of the job as its cause";
-  if (decision.tasks.empty()) return "starts nothing again";
-  const Task& task = found->second;
-  if (job.verdict) return "comes after the verdict";
-  if (Succeeded(job) == Tri::kYes) return "comes after success was decided";
+  const Task& task = job.tasks.at(cause.task);
   // Free of charge: it joins an epoch that is decided and has not begun, or the task could not
   // reach the peer that was the cause of the last one.
-  const bool free = decision.paid == Budget::kNone;
+  if (decision.paid != Budget::kNone) return std::nullopt;
   const auto launched_since = [&](const TaskId& id) {
     const Task& one = job.tasks.at(id);
     return one.container && !one.registered && one.launch_ordered > *job.epoch_decided;
   };
-  if (free && job.epoch_decided && decision.epoch == job.epoch &&
+  if (job.epoch_decided && decision.epoch == job.epoch &&
       std::none_of(decision.tasks.begin(), decision.tasks.end(), launched_since))
-    return {};
+    return "";
   const bool sessions = job.policy == Policy::kTony || job.policy == Policy::kTfYarn;
   // Or it falls to a victim, soon after the last decision: of a process that is older, or a launch.
   const auto victim = [&](const TaskId& id) {
@@ -366,12 +329,12 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     // What runs beside a gang is one where the session was to start again when it had ended.
     return one.in_gang || (sessions && EndedBefore(one, job.causes.at(cause.task)));
   };
-  if (free && job.last_decision != 0 &&
+  if (job.last_decision != 0 &&
       job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
-    return {};
+    return "";
   // Which counts from the victim's start: it may have waited long for a container.
-  if (free && job.spec->strategy == Strategy::kParameterServer && task.settled_at != Instant{} &&
+  if (job.spec->strategy == Strategy::kParameterServer && task.settled_at != Instant{} &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
         const Task& one = job.tasks.at(id);
         return id != task.id && CouldNotReach(job, one) &&
@@ -387,23 +350,36 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   // What ends in its container while it is to start again anyway costs nothing.
   const bool itself =
       std::find(decision.tasks.begin(), decision.tasks.end(), task.id) != decision.tasks.end();
-  if (free && itself && task.spawned && task.IsSettled() && task.ran_in == task.container)
-    return {};
+  if (itself && task.spawned && task.IsSettled() && task.ran_in == task.container) return "";
   // A container in which no process ran is replaced, also where another program took it in our
   // name.
-  if (free && task.container && task.ran_in != task.container &&
+  if (task.container && task.ran_in != task.container &&
       (cause.exit_class == ExitClass::kKilledByUs || cause.exit_class == ExitClass::kOk))
-    return {};
+    return "";
   // Nor does one cost anything that an RM of before had granted.
-  if (free && task.container && task.refused == task.container &&
+  if (task.container && task.refused == task.container &&
       cause.exit_class == ExitClass::kLaunchError)
-    return {};
+    return "";
   // What ran beside a gang that waits is given back with it.
-  if (free && cause.exit_class == ExitClass::kKilledByUs && !task.in_gang && task.container &&
+  if (cause.exit_class == ExitClass::kKilledByUs && !task.in_gang && task.container &&
       job.released.count(*task.container) > 0)
-    return {};
+    return "";
   // The AM before had decided it, and this one lacks the container that went with it.
-  if (free && job.hidden > 0 && cause.exit_class == ExitClass::kKilledByUs) return {};
+  if (job.hidden > 0 && cause.exit_class == ExitClass::kKilledByUs) return "";
+  return std::nullopt;
+}
+
+std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided& decision) const {
+  const Cause& cause = decision.cause;
+  if (TriesSessionAgain(job, decision)) return {};
+  const auto found = job.tasks.find(cause.task);
+  if (found == job.tasks.end()) return "has no task of the job as its cause";
+  if (decision.tasks.empty()) return "starts nothing again";
+  const Task& task = found->second;
+  if (job.verdict) return "comes after the verdict";
+  if (Succeeded(job) == Tri::kYes) return "comes after success was decided";
+  const bool free = decision.paid == Budget::kNone;
+  if (const auto wrong = WrongThoughFree(job, decision)) return *wrong;
   if (const auto peer = ExcusedBy(job, task); peer && !free)
     return fmt::format("is paid, although {}, which it could not reach, had started again with it",
                        ToString(*peer));
@@ -423,11 +399,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
                         option.name);
       continue;
     }
-    const std::optional<std::int64_t> limit = Limit(job, option, decision.paid);
-    if (limit && Spent(job, decision.paid, true) >= *limit) {
+    const std::optional<std::int64_t> limit = Limit(job, task.id, option, decision.paid);
+    const std::int64_t spent = Spent(job, task.id, option, decision.paid, true);
+    if (limit && spent >= *limit) {
       why = fmt::format("is paid by {} although {} of {} restarts are spent ({})",
-                        KebabName(decision.paid), Spent(job, decision.paid, true), *limit,
-                        option.name);
+                        KebabName(decision.paid), spent, *limit, option.name);
       continue;
     }
     const bool hangs_again =
@@ -500,12 +476,21 @@ void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
   }
   // The job ran before it, and a restart does not begin `deadlines.run` anew.
   if (!job.all_ran && RunsWithoutTheEnded(job)) job.all_ran = job.first_grant;
-  Apply(job, decision, job.window_at);
+  const bool own_row = job.tasks.count(decision.cause.task) > 0 && !WrongThoughFree(job, decision);
+  Apply(job, decision, job.window_at, own_row);
 }
 
-void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, Instant earliest) {
+/// `own_row`: the row of the cause's end surely decided it.
+void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, Instant earliest,
+                                    bool own_row) {
   ++job.restarts_told;
   const auto cause = job.tasks.find(decision.cause.task);
+  if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
+    Task& again = cause->second;
+    if (again.in_place.container != again.container) again.in_place = {again.container, 0, 0};
+    ++again.in_place.perhaps;
+    again.in_place.surely += own_row ? 1 : 0;
+  }
   if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
     ++cause->second.free_restarts;
     // Soon after the decision an older one is its victim in any case.
@@ -541,7 +526,10 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       std::erase_if(job.paid, [&](const Payment& payment) {
         return !MayCount(job, payment, job.window_at) && !IsNeeded(job, payment);
       });
-    job.paid.push_back({.budget = decision.paid, .earliest = earliest, .latest = now_});
+    job.paid.push_back({.task = decision.cause.task,
+                        .budget = decision.paid,
+                        .earliest = earliest,
+                        .latest = now_});
   }
   for (const TaskId& id : decision.tasks) {
     const auto found = job.tasks.find(id);
@@ -576,21 +564,6 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
   }
   if (decision.epoch > job.epoch || job.epoch_unsure) job.epoch_decided = now_;
   job.epoch = std::max(job.epoch, decision.epoch);
-}
-
-/// Nothing ran in it under an AM before, and this one wants another: it has given it back, or the
-/// RM had no such container any more.
-bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
-  return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
-         (job.released.count(container) > 0 || (job.registered && job.kept.count(container) == 0));
-}
-
-/// It tells of a container whose task is to start again already.
-bool StartsAgainAlready(const Job& job, const Task& task, const Account& account) {
-  // Also one that an earlier AM wrote down as ordered, and died before it was.
-  const bool before_it_began = !task.spawned && !task.ordered && task.restarts > 0;
-  return !account.attempt && (account.answered || task.IsSettled() || before_it_began ||
-                              WasGivenUp(job, task, account.container));
 }
 
 /// Of a job that succeeds: what should have ended or restarted it before; empty when nothing.
@@ -650,8 +623,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
   if (rule.rfind(prefix, 0) == 0 &&
       HoldsVerdict(job, std::string_view(rule).substr(prefix.size()))) {
     static const std::set<std::string> kSuccess = {
-        "success",           "all-ok",           "some-failed", "services-ended", "chief-succeeded",
-        "workers-succeeded", "worker0-succeeded"};
+        "success",           "all-ok",           "some-failed",
+        "services-ended",    "chief-succeeded",  "workers-succeeded",
+        "worker0-succeeded", "workers-finished", "enough-succeeded",
+        "all-completed",     "few-failed"};
     if (failed == (kSuccess.count(rule.substr(prefix.size())) > 0))
       return "which says the opposite";
     return failed && retries && !MayBeExhausted(job, job.tasks.begin()->second, session)
@@ -681,8 +656,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
     const bool restarts = option.session || IsRestart(option.action);
     const bool ends =
         option.action == kFail || option.action == kSucceed || option.action == kRaiseMemory;
-    const bool named_for_budget = rule == prefix + KebabName(cause.exit_class) + "-exhausted" ||
-                                  rule == "tfjob/backoff-limit";
+    const bool named_for_budget =
+        option.pays == Pays::kUserOfType
+            ? rule == "slider-tf/component-failed"
+            : rule == prefix + KebabName(cause.exit_class) + "-exhausted" ||
+                  rule == "tfjob/backoff-limit";
     const bool named = rule == option.name && ends;
     if (!named && !(restarts && named_for_budget && option.then == kFail)) continue;
     if (failed == (option.action == kSucceed)) return "which says the opposite";
@@ -725,6 +703,12 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
   if (Succeeded(job) == Tri::kYes) {
     const Instant known = LastHeard(job);
     if (now_ - known >= bound) return "success is decided";
+    Await(job, known + bound);
+  }
+  // After an AM restart it waits for the agents that are to find the new one.
+  if (job.am_attempt == 1 && MustFail(job)) {
+    const Instant known = LastHeard(job);
+    if (now_ - known >= bound) return "failure is decided";
     Await(job, known + bound);
   }
   if (const Instant over = RunIsOver(job); over != kNever) {

@@ -103,8 +103,9 @@ void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
   job.kill_wanted = kill_wanted;
   job.begun = now_;
   const JobSpec& spec = *job.spec;
-  const bool knows_master = job.policy == Policy::kDefault || job.policy == Policy::kTfjob;
-  const bool first_worker = job.policy == Policy::kDefault || job.policy == Policy::kTony;
+  const bool knows_master = job.policy != Policy::kTony && job.policy != Policy::kTfYarn;
+  const bool first_worker =
+      job.policy == Policy::kDefault || job.policy == Policy::kTony || job.policy == Policy::kHbox;
   const auto is_chief = [&](const std::string& type) {
     return type == "chief" || (knows_master && type == "master");
   };
@@ -562,10 +563,12 @@ Tri EndedWell(const Job& job, const Task& task, const ContainerId& container) {
 }
 
 /// The AM had heard before how the process in that container ended, and may have decided on it.
-/// What starts again by the policy `default`, and has peers, is decided on later: of a collective
-/// when all have been heard, else when `deadlines.blame` is over.
+/// What starts again by the policies that start tasks again, and has peers, is decided on later: of
+/// a collective when all have been heard, else when `deadlines.blame` is over.
 bool EndKnown(const Job& job, const Task& task, const Account& of_container, Instant now) {
-  const bool has_peers = job.policy == Policy::kDefault && job.spec->on_exit.empty() &&
+  const bool starts_again = job.policy == Policy::kDefault || job.policy == Policy::kSliderTf ||
+                            job.policy == Policy::kFrameworkLauncher;
+  const bool has_peers = starts_again && job.spec->on_exit.empty() &&
                          job.spec->strategy != Strategy::kIndependent && task.in_gang;
   const bool collective = job.spec->strategy == Strategy::kMultiWorker;
   const bool failure = (of_container.classes & ~kFailure) == 0;

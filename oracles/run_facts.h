@@ -121,6 +121,11 @@ struct Task {
   Moment stalled = 0;
   std::int32_t restarts = 0;       ///< All that have been announced, ...
   std::int32_t free_restarts = 0;  ///< ... and those for its own failures that nothing paid.
+  /// Restarts in one container for failures of its own, surely and perhaps.
+  struct {
+    std::optional<ContainerId> container;
+    std::int32_t surely = 0, perhaps = 0;
+  } in_place;
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   /// Restarts paid because it hung, none of its processes having run for longer than the window.
   std::int32_t hung_in_a_row = 0;
@@ -132,6 +137,7 @@ struct Task {
 };
 
 struct Payment {
+  TaskId task;  ///< For whose end.
   Budget budget = Budget::kUser;
   Instant earliest{};
   Instant latest{};

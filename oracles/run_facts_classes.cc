@@ -106,6 +106,8 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
   const bool seems_to_run = SeemsToRun(task) || task.MayNeverStart();
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
+  // Tasks that need nothing of each other tell nothing of each other.
+  if (job.spec->strategy == Strategy::kIndependent) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last error names it.
   bool alone = true;
   bool peers = false;

@@ -1,6 +1,7 @@
 // The reference model's insides: what it asks of the tables and of what the AM may have known.
 // Private to reference_verdict.cc (judgement), verdict_options.cc (rows that may decide an end),
-// verdict_stops.cc (orders to stop) and verdict_success.cc (success and failure of the whole job).
+// verdict_budgets.cc (restarts that are left), verdict_stops.cc (orders to stop) and
+// verdict_success.cc (success and failure of the whole job).
 #pragma once
 
 #include <fmt/format.h>
@@ -23,8 +24,9 @@ struct Option {
   ExitAction action = kTally;
   bool session = false;  ///< `fail (or restart-gang)`.
   std::vector<Budget> payers;
-  bool below_limit = false;
+  Pays pays = Pays::kByClass;  ///< What counts: of a row of `on_exit` the budget.
   ExitAction then = kFail;
+  bool elsewhere = false;
 };
 
 inline bool IsRestart(ExitAction action) {
@@ -46,7 +48,8 @@ struct State {
   bool may_ok = false, must_ok = false;
   bool may_fail = false, must_fail = false;
   bool may_end = false, must_end = false;
-  bool ignored = false;  ///< Surely: it ended, and neither helps nor harms success.
+  bool must_count = false;  ///< As a failure: a row tallies it, and no restart is left.
+  bool ignored = false;     ///< Surely: it ended, and neither helps nor harms success.
 };
 /// kNever: even if all goes well from now on, and nothing counts that a dependency may have given
 /// up waiting for; kNeverOfAll: as if it counted.
@@ -58,6 +61,7 @@ inline Tri Sure(bool value) {
 
 [[nodiscard]] bool CouldNotReach(const Job& job, const Task& task);
 [[nodiscard]] bool HasFailed(const Task& task);
+[[nodiscard]] bool StartsAgainAlready(const Job& job, const Task& task, const Account& account);
 
 class ReferenceVerdict::Model : public RunFacts {
  public:
@@ -78,9 +82,10 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] bool AnswersHang(const Job& job, const Task& task) const;
   [[nodiscard]] bool EndsInSuccess(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] bool MustAct(const Job& job, const Task& task, const Account& account) const;
-  [[nodiscard]] std::optional<std::int64_t> Limit(const Job& job, const Option& option,
-                                                  Budget budget) const;
-  [[nodiscard]] std::int64_t Spent(const Job& job, Budget budget, bool surely) const;
+  [[nodiscard]] static std::optional<std::int64_t> Limit(const Job& job, const TaskId& task,
+                                                         const Option& option, Budget budget);
+  [[nodiscard]] std::int64_t Spent(const Job& job, const TaskId& task, const Option& option,
+                                   Budget budget, bool surely) const;
   [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
   static void AddWithType(const Job& job, const Task& task, std::vector<std::set<TaskId>>& units);
   [[nodiscard]] std::set<TaskId> Companions(const Job& job, const TaskId& cause) const;
@@ -104,10 +109,16 @@ class ReferenceVerdict::Model : public RunFacts {
   };
   [[nodiscard]] GoodEnd EndWell(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] Tri Ignored(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] bool IsTallied(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] State StateOf(const Job& job, const Task& task) const;
   [[nodiscard]] bool Every(const Job& job, TaskClass role, bool State::*is) const;
   [[nodiscard]] bool Any(const Job& job, TaskClass role, bool State::*is) const;
   [[nodiscard]] bool EveryOk(const Job& job, bool State::*is) const;
+  [[nodiscard]] bool Reaches(const Job& job, const std::string& option,
+                             std::optional<std::int64_t> standard, bool State::*is) const;
+  [[nodiscard]] bool HoldsOfHbox(const Job& job, std::string_view row, bool surely = false) const;
+  [[nodiscard]] bool MustFail(const Job& job) const;
+  [[nodiscard]] bool MayBeWaived(const Job& job, const Task& task) const;
   [[nodiscard]] Tri Succeeded(const Job& job) const;
   [[nodiscard]] bool Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const;
 
@@ -120,10 +131,12 @@ class ReferenceVerdict::Model : public RunFacts {
   void Judge(Job& job, const SendToAgent& send);
   void Judge(Job& job, const CallNm& call);
   [[nodiscard]] std::string Wrong(const Job& job, const RestartDecided& decision) const;
+  [[nodiscard]] std::optional<std::string> WrongThoughFree(const Job& job,
+                                                           const RestartDecided& decision) const;
   [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);
   [[nodiscard]] std::string FailedSooner(const Job& job);
-  void Apply(Job& job, const RestartDecided& decision, Instant earliest);
+  void Apply(Job& job, const RestartDecided& decision, Instant earliest, bool own_row = false);
   void Overdue();
   [[nodiscard]] std::string Undecided(Job& job);
   void Report(const Job& job, const std::string& what) {

@@ -132,9 +132,10 @@ Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,
                                    std::optional<std::int32_t> exit) const {
   const JobSpec& spec = *job.spec;
   const auto policy_is = [&](std::string_view wanted) {
-    const std::string one = OptionOf(spec, "restart_policy." + task.id.type);
-    return (one.empty() ? OptionOf(spec, "restart_policy") : one) == wanted;
+    return OptionOf(spec, "restart_policy", task.id.type) == wanted;
   };
+  const bool fancy = OptionOf(spec, "fancy_retry_policy", task.id.type) == "true";
+  const auto exit_is = [&](auto... codes) { return exit && (... || (*exit == codes)); };
   switch (when) {
     case When::kAlways:
       return Tri::kYes;
@@ -167,6 +168,16 @@ Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,
       return Sure(policy_is("ExitCode"));
     case When::kExitCodePermanent:
       return Sure(policy_is("ExitCode") && exit && *exit >= 1 && *exit <= 127);
+    case When::kFancy:
+      return Sure(fancy);
+    case When::kFancyTransientCode:
+      return Sure(fancy && exit_is(154, 193));
+    case When::kFancyNonTransientCode:
+      return Sure(fancy && exit_is(132, 135, 136, 139, 141, 194));
+    case When::kRetriedAlways:
+      return Sure(OptionOf(spec, "max_retry_count", task.id.type) == "always");
+    case When::kHorovod:
+      return Sure(spec.framework == Framework::kHorovod);
   }
   return Tri::kNo;
 }
@@ -224,12 +235,24 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
     if (holds == Tri::kNo) continue;
     Option option{.name = fmt::format("{}/{}", spec.policy.name, row.name), .action = row.action};
     option.session = row.action == kFail && row.pays == Pays::kUser;
-    option.below_limit = row.pays == Pays::kUserBelowLimit;
+    option.pays = row.pays;
     option.then = row.then;
-    option.payers = row.pays == Pays::kByClass  ? class_pays
-                    : row.pays == Pays::kNobody ? std::vector{Budget::kNone}
-                                                : std::vector{Budget::kUser};
-    if (marked && row.pays == Pays::kUser) option.payers.push_back(Budget::kNone);
+    option.elsewhere = row.elsewhere;
+    const bool nobody = row.pays == Pays::kNobody || row.pays == Pays::kInContainer;
+    option.payers = row.pays == Pays::kByClass ? class_pays
+                    : nobody                   ? std::vector{Budget::kNone}
+                                               : std::vector{Budget::kUser};
+    if (marked && row.pays != Pays::kByClass && !nobody) option.payers.push_back(Budget::kNone);
+    if (row.pays == Pays::kInContainer) {  // What is spent leads to the next row.
+      const std::int64_t limit = *Limit(job, task.id, option, Budget::kNone);
+      const auto spent = [&](bool surely) {
+        return Spent(job, task.id, option, Budget::kNone, surely) >= limit;
+      };
+      option.then = kRestartTask;
+      if (!spent(true)) options.push_back(std::move(option));
+      if (!spent(false)) break;
+      continue;
+    }
     options.push_back(std::move(option));
     if (holds == Tri::kYes) break;
   }
@@ -276,6 +299,25 @@ bool ReferenceVerdict::Model::EndsInSuccess(const Job& job, const Task& task,
       return true;
   }
   return false;
+}
+
+/// Nothing ran in it under an AM before, and this one wants another: it has given it back, or the
+/// RM had no such container any more.
+bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
+  return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
+         (job.released.count(container) > 0 || (job.registered && job.kept.count(container) == 0));
+}
+
+/// It tells of a container whose task is to start again already.
+bool StartsAgainAlready(const Job& job, const Task& task, const Account& account) {
+  // Also one that an earlier AM wrote down as ordered, and died before it was.
+  const bool before_it_began = !task.spawned && !task.ordered && task.restarts > 0;
+  // Nor does a task end with a container that was given back before a process ran in it, as one is
+  // of a gang that waits.
+  const bool given_back =
+      task.ran_in != account.container && job.released.count(account.container) > 0;
+  return !account.attempt && (account.answered || task.IsSettled() || before_it_began ||
+                              given_back || WasGivenUp(job, task, account.container));
 }
 
 /// Whatever its class, the end leads to a restart or to a verdict. What was given up for its

@@ -38,12 +38,39 @@ ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job
   return end;
 }
 
+/// Whatever its class, the end starts nothing again, ends nothing and counts as a failure.
+bool ReferenceVerdict::Model::IsTallied(const Job& job, const Task& task,
+                                        const Account& account) const {
+  if (account.classes == 0 || (account.classes & Of(kOk)) != 0) return false;
+  for (int bit = 0; bit <= static_cast<int>(kUnknown); ++bit) {
+    const auto cls = static_cast<ExitClass>(bit);
+    if ((account.classes & Of(cls)) == 0) continue;
+    for (const Option& option : Options(job, task, cls, account.exit, Tri::kNo)) {
+      const auto is_spent = [&](Budget payer) {
+        const std::optional<std::int64_t> limit = Limit(job, task.id, option, payer);
+        return limit && Spent(job, task.id, option, payer, true) >= *limit;
+      };
+      const bool spent = IsRestart(option.action) && option.then == kTally &&
+                         std::all_of(option.payers.begin(), option.payers.end(), is_spent);
+      if (option.action != kTally && !spent) return false;
+    }
+  }
+  return true;
+}
+
+/// A dependency may have given up waiting for it.
+bool ReferenceVerdict::Model::MayBeWaived(const Job& job, const Task& task) const {
+  return Holds(job, task, When::kWaived, {}) != Tri::kNo;
+}
+
 State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
   State state;
+  Classes reported = 0;  // What they lead to is known.
   for (const Account& account : task.accounts) {
     if (account.absorbed && (account.told_attempt == job.am_attempt || account.stored_perhaps))
       state.may_ok = state.may_end = true;
     if (account.spent || !Heard(account)) continue;
+    reported |= account.classes;
     const bool sure = Certain(job, account) && account.attempt == task.attempt;
     const Tri ignored = Ignored(job, task, account);
     state.may_ok |= ignored != Tri::kNo;
@@ -59,17 +86,23 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
       state.may_fail |= !end.helps;
     }
     if ((account.classes & ~Of(kOk)) != 0 && Counts(job, task, account)) state.may_fail = true;
+    // Before, the AM may have given it up for its silence.
+    const Account silent{.classes = Of(kHeartbeatLost)};
+    state.must_count |=
+        sure && IsTallied(job, task, account) && (!task.was_silent || IsTallied(job, task, silent));
   }
   // What no report tells, as that no agent has come up, may have been decided all the same.
   if (const Classes unheard = MayBe(job, task); !state.must_end && unheard != 0) {
-    state.may_end = state.may_fail = true;
+    state.may_end = true;
+    state.may_fail |= Counts(job, task, {.classes = unheard & ~reported});
     // That a process which runs may hang, as any may, is no end that a row ignores.
     const bool stands = task.stood_still || task.stalled != 0;
     const bool runs = SeemsToRun(task) && !stands && (unheard & ~Of(kTimeout, kPreempted)) == 0;
     state.may_ok |= !runs && Ignored(job, task, {.classes = unheard}) != Tri::kNo;
   }
   if (state.must_ok) state.may_fail = false;
-  if (Holds(job, task, When::kWaived, {}) != Tri::kNo) state.may_ok = state.may_end = true;
+  if (MayBeWaived(job, task)) state.must_count = false;
+  if (MayBeWaived(job, task)) state.may_ok = state.may_end = true;
   state.must_fail = state.must_end && !state.may_ok;
   return state;
 }
@@ -115,8 +148,7 @@ bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outl
     if (tracked)
       tracked_ended &= outlook == Outlook::kMust ? state.must_end || state.ignored : true;
     // What a dependency gave up waiting for no longer counts.
-    const bool waived =
-        outlook == Outlook::kNever && Holds(job, task, When::kWaived, {}) != Tri::kNo;
+    const bool waived = outlook == Outlook::kNever && MayBeWaived(job, task);
     if (!counts || state.ignored || waived) continue;
     ++all;
     switch (outlook) {
@@ -187,7 +219,19 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
       return tri(EveryOk(job, &State::must_ok) && !Any(job, TaskClass::kService, &State::may_fail),
                  HoldsVerdict(job, "all-ok") || HoldsVerdict(job, "some-failed"));
     case Policy::kTfYarn:
+    case Policy::kSliderTf:
       return tri(EveryOk(job, &State::must_ok), EveryOk(job, &State::may_ok));
+    case Policy::kFrameworkLauncher: {
+      const bool fails = Reaches(job, "min_failed_task_count", 1, &State::may_fail);
+      const bool completed = Every(job, TaskClass::kTracked, &State::must_end) &&
+                             Any(job, TaskClass::kTracked, &State::must_ok);
+      const bool enough = Reaches(job, "min_succeeded_task_count", {}, &State::must_ok);
+      return tri(!fails && (completed || enough),
+                 HoldsVerdict(job, "all-completed") || HoldsVerdict(job, "enough-succeeded"));
+    }
+    case Policy::kHbox:
+      return tri(EveryOk(job, &State::must_ok),
+                 HoldsVerdict(job, "all-ok") || HoldsVerdict(job, "few-failed"));
     case Policy::kTfjob: {
       const bool may = HoldsVerdict(job, "chief-succeeded") ||
                        HoldsVerdict(job, "workers-succeeded") ||
@@ -232,8 +276,7 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
     const bool all_ignored =
         std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
           const Task& task = entry.second;
-          return task.role != kTracked || StateOf(job, task).ignored ||
-                 Holds(job, task, When::kWaived, {}) != Tri::kNo;
+          return task.role != kTracked || StateOf(job, task).ignored || MayBeWaived(job, task);
         });
     return all_ignored || Any(job, kTracked, &State::may_fail);
   }
@@ -289,6 +332,77 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
                  StateOf(job, entry.second).may_fail;
         });
       return row == "nothing-left" && all_end;
+    }
+    case Policy::kSliderTf:
+      if (row == "workers-finished") return EveryOk(job, &State::may_ok);
+      return row == "nothing-left" && all_end && !EveryOk(job, &State::must_ok);
+    case Policy::kFrameworkLauncher:
+      if (row == "too-many-failed")
+        return Reaches(job, "min_failed_task_count", 1, &State::may_fail);
+      // Failure is looked at first.
+      if (row == "enough-succeeded")
+        return !MustFail(job) && Reaches(job, "min_succeeded_task_count", {}, &State::may_ok);
+      if (row == "all-completed")
+        return !MustFail(job) && all_end && Any(job, kTracked, &State::may_ok);
+      return row == "nothing-left" && all_end && !Any(job, kTracked, &State::must_ok);
+    case Policy::kHbox:
+      return HoldsOfHbox(job, row);
+  }
+  return false;
+}
+
+/// framework-launcher: of one task type, but of no sidecar's, so many tasks have ended so.
+bool ReferenceVerdict::Model::Reaches(const Job& job, const std::string& option,
+                                      std::optional<std::int64_t> standard, bool State::*is) const {
+  return std::any_of(job.spec->tasks.begin(), job.spec->tasks.end(), [&](const TaskTypeSpec& type) {
+    const std::optional<std::int64_t> least = NumberOf(*job.spec, option, type.name, standard);
+    std::int64_t count = 0;
+    for (const auto& [id, task] : job.tasks) {
+      const bool counts = id.type == type.name && task.role != TaskClass::kSidecar;
+      count += counts && StateOf(job, task).*is ? 1 : 0;
+    }
+    return least && count >= *least;
+  });
+}
+
+/// The failures that the AM surely knows fail the job by the policy's own verdict.
+bool ReferenceVerdict::Model::MustFail(const Job& job) const {
+  if (job.spec->success) return false;
+  if (job.policy == Policy::kFrameworkLauncher)
+    return Reaches(job, "min_failed_task_count", 1, &State::must_count);
+  if (job.policy != Policy::kHbox) return false;
+  return HoldsOfHbox(job, "many-failed", true) && !HoldsOfHbox(job, "few-failed");
+}
+
+/// Of how many failures among the tracked tasks a row of hbox would hold: any that the AM may have
+/// known counts.
+bool ReferenceVerdict::Model::HoldsOfHbox(const Job& job, std::string_view row, bool surely) const {
+  constexpr TaskClass kTracked = TaskClass::kTracked;
+  const JobSpec& spec = *job.spec;
+  const bool all_end = Every(job, kTracked, &State::may_end);
+  if (row == "all-ok") return EveryOk(job, &State::may_ok);
+  if (row == "nothing-left") return all_end && !Any(job, kTracked, &State::must_ok);
+  const bool horovod = spec.framework == Framework::kHorovod;
+  const bool by_share = horovod || spec.strategy == Strategy::kIndependent;
+  const std::int64_t percent =
+      by_share ? NumberOf(spec, "max_failures_percent", "", 50).value_or(0) : 0;
+  std::int64_t all = 0, least = 0, most = 0, do_not_count = 0;
+  for (const auto& [id, task] : job.tasks) {
+    if (task.role != kTracked) continue;
+    const State state = StateOf(job, task);
+    ++all;
+    least += state.must_count ? 1 : 0;
+    most += state.may_fail ? 1 : 0;
+    do_not_count += state.ignored || MayBeWaived(job, task) ? 1 : 0;
+  }
+  // More failures than are known only end it sooner.
+  if (surely) most = least;
+  for (std::int64_t failed = std::max<std::int64_t>(least, 1); failed <= most; ++failed) {
+    for (std::int64_t of = all - do_not_count; of <= all; ++of) {
+      const bool few = 100 * failed < percent * of;
+      const bool over = (all_end && !surely) || horovod || 2 * failed >= of;
+      if (surely && !over) return false;
+      if (over && (few ? row == "few-failed" : row == "many-failed")) return true;
     }
   }
   return false;

@@ -203,12 +203,12 @@ class Script {
     Tell(JournalAppended{.seq = JournalSeq(seq_)});
   }
   void Restart(const TaskId& cause, ExitClass cls, Budget paid, std::uint32_t epoch,
-               std::vector<TaskId> tasks) {
+               std::vector<TaskId> tasks, std::optional<std::int32_t> exit = {}) {
     Store();
     Order(RestartDecided{.unit = tasks.size() > 1 ? RestartUnit::kGang : RestartUnit::kTask,
                          .paid = paid,
                          .epoch = Epoch(epoch),
-                         .cause = {.task = cause, .exit_class = cls},
+                         .cause = {.task = cause, .exit = exit, .exit_class = cls},
                          .tasks = std::move(tasks)});
   }
   void Verdict(JobStatus status, std::string rule) {
@@ -3436,6 +3436,320 @@ TEST(ReferenceVerdictTest, ALaunchLostAfterARestartWasDecidedIsPaid) {
                                 .tasks = {kPs, kWorker0}});
     script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kWorker0});
     EXPECT_EQ(script.Clean(), after);
+  }
+}
+
+// ---------------------------------------------------------------- slider-tf
+
+JobSpec Slider(std::map<std::string, std::string> options) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  spec.policy = {.name = "slider-tf", .options = std::move(options)};
+  return spec;
+}
+
+TEST(ReferenceVerdictTest, SliderStartsAProcessAgainInItsContainerBeforeItReplacesThat) {
+  for (const std::int32_t in_place : {0, 1, 2}) {
+    for (const bool replaced : {true, false}) {
+      Script script(Slider({{"restarts_in_container", std::to_string(in_place)}}));
+      script.At(60s);
+      script.Exit(kWorker1, 1);
+      if (in_place > 0) {
+        script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kNone, 1, {kWorker1});
+        script.Spawn(kWorker1, 1, 1);
+        script.At(10min);
+        script.Exit(kWorker1, 1);
+      }
+      const bool spent = in_place < 2;
+      script.Restart(kWorker1, ExitClass::kUserPermanent, replaced ? Budget::kUser : Budget::kNone,
+                     replaced ? 2 : 1, {kWorker1});
+      EXPECT_EQ(script.Clean(), replaced == spent) << in_place << " " << replaced;
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, SliderCountsAnewInTheNextContainer) {
+  for (const bool next : {true, false}) {
+    Script script(Slider({{"restarts_in_container.worker", "1"}}));
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kNone, 1, {kWorker1});
+    script.Spawn(kWorker1, 1, 1);
+    script.At(10min);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2, {kWorker1});
+    if (next) script.Launch(kWorker1, 9);
+    script.Assemble(2);
+    script.Spawn(kWorker1, 2, 2);
+    ASSERT_TRUE(script.Clean());
+    script.At(20min);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kNone, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), next);
+  }
+}
+
+TEST(ReferenceVerdictTest, SlidersThresholdIsOfATaskTypeAndOfSixHours) {
+  const TaskId reader{"reader", 0};
+  for (const auto& [other, after, fails] : {std::tuple{kWorker0, Duration(5h), true},
+                                            {kWorker0, Duration(7h), false},
+                                            {reader, Duration(5h), false}}) {
+    JobSpec spec = Slider({{"container_failure_threshold", "1"}});
+    spec.tasks.push_back({.name = "reader", .instances = 1, .resource = {.memory_mb = 1024}});
+    for (const bool restarts : {true, false}) {
+      Script script(spec);
+      script.At(60s);
+      script.LoseContainer(kWorker1, container_exit::kAborted);
+      script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kUser, 2, {kWorker1});
+      script.Launch(kWorker1, 9);
+      script.Assemble(2);
+      script.Spawn(kWorker1, 1, 2);
+      ASSERT_TRUE(script.Clean());
+      script.At(after);
+      script.LoseContainer(other, container_exit::kAborted);
+      if (restarts) {
+        script.Restart(other, ExitClass::kNodeLost, Budget::kUser, 3, {other});
+      } else {
+        script.Verdict(JobStatus::kFailed, "slider-tf/component-failed", other,
+                       ExitClass::kNodeLost, container_exit::kAborted);
+      }
+      EXPECT_EQ(script.Clean(), restarts != fails) << ToString(other) << " " << restarts;
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, SlidersJobSucceedsWhenAllWorkersHaveFinished) {
+  for (const bool all : {true, false}) {
+    Script script(Slider({}));
+    script.Exit(kWorker0, 0);
+    if (all) script.Exit(kWorker1, 0);
+    script.Verdict(JobStatus::kSucceeded, "slider-tf/workers-finished");
+    EXPECT_EQ(script.Clean(), all);
+  }
+  for (const std::int32_t code : {3, 0}) {
+    JobSpec spec = Slider({});
+    spec.on_exit = {{.exits = {3}, .action = ExitAction::kTally}};
+    Script script(spec);
+    script.Exit(kWorker0, 0);
+    script.Exit(kWorker1, code);
+    script.Verdict(JobStatus::kFailed, "slider-tf/nothing-left");
+    EXPECT_EQ(script.Clean(), code == 3);
+  }
+}
+
+// ---------------------------------------------------------------- framework-launcher
+
+JobSpec Launcher(std::map<std::string, std::string> options) {
+  JobSpec spec = Spec({{"worker", 3}, {"ps", 1}, {"tensorboard", 1}}, Strategy::kIndependent);
+  spec.policy = {.name = "framework-launcher", .options = std::move(options)};
+  return spec;
+}
+
+TEST(ReferenceVerdictTest, TheLaunchersRetriesAreOfEachTask) {
+  for (const TaskId& second : kBoth) {
+    Script script(Launcher({{"max_retry_count", "1"}}));
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
+    script.Spawn(kWorker1, 1, 1);
+    ASSERT_TRUE(script.Clean());
+    script.At(10min);
+    script.Exit(second, 1);
+    script.Restart(second, ExitClass::kUserPermanent, Budget::kUser, 1, {second});
+    EXPECT_EQ(script.Clean(), second == kWorker0);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheLauncherRetriesWhatItsFancyPolicyCallsTransient) {
+  struct Case {
+    std::int32_t exit;
+    ExitClass cls;
+    const char* fancy;
+    std::optional<Budget> paid;  ///< nullopt: it is not retried.
+  };
+  for (const Case& each : {Case{154, ExitClass::kUserRetryable, "true", Budget::kNone},
+                           {75, ExitClass::kUserRetryable, "true", Budget::kUser},
+                           {154, ExitClass::kUserRetryable, "false", Budget::kUser},
+                           {137, ExitClass::kKilledExternal, "true", Budget::kNone},
+                           {137, ExitClass::kKilledExternal, "false", Budget::kUser},
+                           {139, ExitClass::kSignalCrash, "true", {}},
+                           {134, ExitClass::kSignalCrash, "true", Budget::kUser},
+                           {194, ExitClass::kUnknown, "true", {}},
+                           {139, ExitClass::kSignalCrash, "false", Budget::kUser}}) {
+    for (const Budget paid : {Budget::kNone, Budget::kUser}) {
+      Script script(Launcher({{"max_retry_count", "1"}, {"fancy_retry_policy", each.fancy}}));
+      script.At(60s);
+      script.Exit(kWorker1, each.exit);
+      script.Restart(kWorker1, each.cls, paid, 1, {kWorker1}, each.exit);
+      EXPECT_EQ(script.Clean(), each.paid == paid) << each.exit << " " << each.fancy;
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, TheLauncherRetriesASuccessWhereItIsToldTo) {
+  for (const char* retries : {"always", "unlimited"}) {
+    Script script(Launcher({{"max_retry_count", retries}}));
+    script.At(60s);
+    script.Exit(kWorker1, 0);
+    script.Restart(kWorker1, ExitClass::kOk, Budget::kUser, 1, {kWorker1});
+    EXPECT_EQ(script.Clean(), std::string(retries) == "always");
+  }
+}
+
+TEST(ReferenceVerdictTest, TheLauncherCountsTheFailedTasksOfEachRole) {
+  const TaskId board{"tensorboard", 0};
+  struct Case {
+    std::string least;
+    std::vector<TaskId> failed;
+    bool fails;
+  };
+  for (const Case& each : {Case{"1", {kPs}, true},
+                           {"1", {board}, false},
+                           {"2", {kWorker0}, false},
+                           {"2", {kWorker0, kPs}, false},
+                           {"2", {kWorker0, kWorker1}, true},
+                           {"none", {kWorker0, kWorker1}, false}}) {
+    Script script(Launcher({{"min_failed_task_count", each.least}}));
+    script.At(60s);
+    for (const TaskId& task : each.failed) script.Exit(task, 1);
+    script.Verdict(JobStatus::kFailed, "framework-launcher/too-many-failed");
+    EXPECT_EQ(script.Clean(), each.fails) << each.least << " " << each.failed.size();
+  }
+}
+
+TEST(ReferenceVerdictTest, TheLauncherCountsTheSucceededTasksOfEachRole) {
+  for (const char* least : {"1", "2"}) {
+    Script script(Launcher({{"min_succeeded_task_count.worker", least}}));
+    script.At(60s);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "framework-launcher/enough-succeeded");
+    EXPECT_EQ(script.Clean(), std::string(least) == "1");
+  }
+  for (const bool all : {true, false}) {
+    Script script(Launcher({}));
+    script.At(60s);
+    script.Exit(kWorker0, 0);
+    script.Exit(kWorker1, 0);
+    if (all) script.Exit(kWorker2, 0);
+    script.Verdict(JobStatus::kSucceeded, "framework-launcher/all-completed");
+    EXPECT_EQ(script.Clean(), all);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheLauncherLooksAtFailuresFirst) {
+  for (const char* least : {"1", "2"}) {
+    Script script(Launcher({{"min_failed_task_count", least}}));
+    script.At(60s);
+    script.Exit(kWorker0, 0);
+    script.Exit(kWorker1, 1);
+    script.Exit(kWorker2, 0);
+    script.Verdict(JobStatus::kSucceeded, "framework-launcher/all-completed");
+    EXPECT_EQ(script.Clean(), std::string(least) == "2");
+    Script late(Launcher({{"min_failed_task_count", least}}));
+    late.At(60s);
+    late.Exit(kWorker1, 1);
+    EXPECT_EQ(late.CleanAt(10min), std::string(least) == "2");
+  }
+}
+
+// The gang waits for room, and the RM, which has started again, tells of it.
+TEST(ReferenceVerdictTest, AContainerThatIsGivenBackBeforeAProcessRanInItEndsNoTask) {
+  for (const bool given_back : {true, false}) {
+    Script script(Launcher({{"max_retry_count", "unlimited"}}), "worker");
+    script.At(60s);
+    if (given_back)
+      script.Order(
+          CallRm{.request = yarn::AllocateRequest{.release = {script.ContainerOf(kWorker1)}}});
+    script.LoseContainer(kWorker1, container_exit::kAborted);
+    EXPECT_EQ(script.CleanAt(10min), given_back);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatIsToBeRetriedHasNotFailed) {
+  for (const std::int32_t code : {154, 75}) {
+    Script script(Launcher({{"fancy_retry_policy", "true"}}));
+    script.At(60s);
+    script.Exit(kWorker1, code);
+    script.Verdict(JobStatus::kFailed, "framework-launcher/too-many-failed");
+    EXPECT_EQ(script.Clean(), code == 75);
+  }
+}
+
+// ---------------------------------------------------------------- hbox
+
+JobSpec Hbox(Strategy strategy, std::map<std::string, std::string> options = {}) {
+  JobSpec spec = Spec({{"worker", 4}, {"evaluator", 1}}, strategy);
+  spec.policy = {.name = "hbox", .options = std::move(options)};
+  return spec;
+}
+
+TEST(ReferenceVerdictTest, HboxFailsADistributedJobAtTheFirstFailedContainer) {
+  const TaskId evaluator{"evaluator", 0};
+  for (const TaskId& task : {kWorker1, evaluator}) {
+    Script script(Hbox(Strategy::kMultiWorker));
+    script.At(60s);
+    script.Exit(task, 137);
+    script.Verdict(JobStatus::kFailed, "hbox/container-failed", task, ExitClass::kKilledExternal,
+                   137);
+    EXPECT_EQ(script.Clean(), task == kWorker1);
+  }
+  Script silent(Hbox(Strategy::kMultiWorker));
+  silent.At(60s);
+  silent.Exit(kWorker1, 137);
+  EXPECT_FALSE(silent.CleanAt(10min));
+  Script again(Hbox(Strategy::kMultiWorker));
+  again.At(60s);
+  again.Exit(kWorker1, 137);
+  again.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kUser, 1, {kWorker1});
+  EXPECT_FALSE(again.Clean());
+}
+
+TEST(ReferenceVerdictTest, HboxJudgesByTheShareOfFailedTasksElsewhere) {
+  const TaskId kWorker3{"worker", 3};
+  struct Case {
+    const char* percent;
+    std::vector<TaskId> failed, ok;
+    Framework framework;
+    std::optional<JobStatus> status;  ///< nullopt: it goes on.
+  };
+  constexpr Framework kAlone = Framework::kGeneric;
+  for (const Case& each :
+       {Case{"50", {kWorker0}, {}, kAlone, {}},
+        {"50", {kWorker0, kWorker1}, {}, kAlone, JobStatus::kFailed},
+        {"51", {kWorker0, kWorker1}, {}, kAlone, JobStatus::kSucceeded},
+        {"50", {kWorker0}, {kWorker1, kWorker2, kWorker3}, kAlone, JobStatus::kSucceeded},
+        {"25", {kWorker0}, {kWorker1, kWorker2, kWorker3}, kAlone, JobStatus::kFailed},
+        {"50", {kWorker0}, {}, Framework::kHorovod, JobStatus::kSucceeded},
+        {"25", {kWorker0}, {}, Framework::kHorovod, JobStatus::kFailed}}) {
+    for (const JobStatus status : {JobStatus::kSucceeded, JobStatus::kFailed}) {
+      const bool horovod = each.framework == Framework::kHorovod;
+      JobSpec spec = Hbox(horovod ? Strategy::kMultiWorker : Strategy::kIndependent,
+                          {{"max_failures_percent", each.percent}});
+      spec.framework = each.framework;
+      Script script(spec);
+      script.At(60s);
+      for (const TaskId& task : each.failed) script.Exit(task, 1);
+      for (const TaskId& task : each.ok) script.Exit(task, 0);
+      script.Verdict(status, status == JobStatus::kFailed ? "hbox/many-failed" : "hbox/few-failed");
+      EXPECT_EQ(script.Clean(), each.status == status)
+          << each.percent << " " << each.failed.size() << " " << KebabName(status);
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, HboxNeedsEveryTrackedTaskOfADistributedJob) {
+  Script late(Hbox(Strategy::kIndependent));
+  late.At(60s);
+  late.Exit(kWorker0, 1);
+  EXPECT_TRUE(late.CleanAt(10min));
+  late.Exit(kWorker1, 1);
+  EXPECT_FALSE(late.CleanAt(20min));
+  for (const bool all : {true, false}) {
+    Script script(Hbox(Strategy::kMultiWorker));
+    script.At(60s);
+    for (const TaskId& task : kAllThree) script.Exit(task, 0);
+    if (all) script.Exit({"worker", 3}, 0);
+    script.Verdict(JobStatus::kSucceeded, "hbox/all-ok");
+    EXPECT_EQ(script.Clean(), all);
   }
 }
 
