@@ -53,6 +53,10 @@ void Claims::Forget(Place node) {
   }
 }
 
+void Claims::NodeHasReported(Place node) {
+  if (IsRegistered(node)) Forget(node);
+}
+
 bool Claims::IsRegistered(Place node) const {
   if (rm_.process() == nullptr) return false;
   const std::vector<const fakes::BookedNode*>& known = rm_.process()->books().nodes;

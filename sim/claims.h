@@ -38,9 +38,7 @@ class Claims {
   /// The node has heard that it is registered, and has reported what it has: to the RM that runs,
   /// or to the one before. Then it still takes what that one allocated, and has yet to tell the
   /// next.
-  void NodeHasReported(Place node) {
-    if (IsRegistered(node)) Forget(node);
-  }
+  void NodeHasReported(Place node);
   /// A container on the node has ended.
   void ContainerEnded(Place node);
 
