@@ -80,7 +80,7 @@ class Driver {
     actor.inbox.push_back(std::move(event));
   }
 
-  /// The process ends, at once: what runs in it is gone, and no one is told.
+  /// The process ends, at once, with what runs in it. Its NodeManager and its peers are not told.
   virtual void End(Actor<Machine>& actor) = 0;
 
   // See AnyActor.
@@ -117,7 +117,7 @@ class Actor final : public AnyActor, public Role<Machine>::Record {
   }
   /// Whether it stands still or not.
   void StepNow(Event&& event) { driver_.Step(*this, std::move(event)); }
-  /// Its process ends, at once: what runs in it is gone, and no one is told.
+  /// Its process ends, at once, with what runs in it. Its NodeManager and its peers are not told.
   void End() { driver_.End(*this); }
   /// A step about beats that were never sent: nothing comes of it.
   template <class OneEvent>

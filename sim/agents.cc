@@ -139,7 +139,7 @@ void Agents::Vouch(AgentActor& agent, bool vouched, Instant last) {
   links_.CatchUp(agent);
   const Instant answered = last + agent.beat.round_trip;
   const bool under_way = !vouched && am != nullptr && answered > kernel_.now();
-  // What the AM has answered comes, whatever became of the AM meanwhile.
+  // What the AM has answered comes, also where the AM has ended meanwhile.
   if (under_way) {
     kernel_.AtTurnOf(
         agent.id, answered,

@@ -61,8 +61,8 @@ class AnyActor {
   virtual void SendIdleBeat(Instant at, Instant answered) = 0;
   /// Whether anything of its own kind disturbs its link.
   [[nodiscard]] virtual bool HasQuietLink() const = 0;
-  /// Who would take the silence of the link for death hears that idle beats are skipped from now
-  /// on, or are not any more and the last was sent at `last`.
+  /// The machine that would take a silent link for a dead peer hears that idle beats are skipped
+  /// from now on, or are not any more and the last was sent at `last`.
   virtual void Vouch(bool vouched, Instant last) = 0;
   /// On whose behalf its messages travel.
   [[nodiscard]] virtual Party party() const = 0;
