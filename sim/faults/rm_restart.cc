@@ -76,6 +76,10 @@ void SimHost::ForgetUnclaimed() {
 void SimHost::ForgetUnclaimedOn(Place node) {
   const auto aside = unclaimed_.find(node);
   if (rm_ == nullptr || aside == unclaimed_.end()) return;
+  // A registration that is under way claims what ran when it was sent, and may have ended since.
+  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
+  if (nm != 0 && static_cast<const NmActor&>(*actors_[nm]).machine->registering())
+    return After(scenario_.yarn.nm_heartbeat, [this, node] { ForgetUnclaimedOn(node); });
   const std::vector<ContainerId> ids = std::move(aside->second);
   unclaimed_.erase(aside);
   for (const ContainerId& id : ids) {
