@@ -39,6 +39,10 @@ void Claims::ForgetAll() {
 void Claims::Forget(Place node) {
   const auto aside = unclaimed_.find(node);
   if (rm_.process() == nullptr || aside == unclaimed_.end()) return;
+  // A registration that is under way claims what ran when it was sent, and may have ended since.
+  const NmActor* nm = cluster_.NmOn(node);
+  if (nm != nullptr && nm->machine->registering())
+    return kernel_.After(setup_.scenario.yarn.nm_heartbeat, [this, node] { Forget(node); });
   const std::vector<ContainerId> ids = std::move(aside->second);
   unclaimed_.erase(aside);
   for (const ContainerId& id : ids) {

@@ -103,6 +103,10 @@ class NodeManager {
   }
   /// False before it registered, while it resyncs, and after a shutdown.
   [[nodiscard]] bool registered() const { return phase_ == Phase::kRegistered; }
+  /// A call that registers it is under way.
+  [[nodiscard]] bool registering() const {
+    return phase_ == Phase::kRegistering && awaited_call_ != 0;
+  }
   [[nodiscard]] bool is_shut_down() const { return phase_ == Phase::kShutDown; }
   [[nodiscard]] const NmOptions& options() const { return options_; }
 
