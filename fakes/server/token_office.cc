@@ -28,7 +28,7 @@ hadoop::HadoopToken TokenOffice::AmRmToken(const yarn::Token& token,
                 hadoop::kAmRmTokenKind, "");
 }
 
-void TokenOffice::IssueContainer(const yarn::Container& container, const std::string& user,
+void TokenOffice::IssueContainer(yarn::Container& container, const std::string& user,
                                  const TokenBook& book) {
   const auto meaning = ReadContainerToken(book, container.token, container.id, container.node);
   if (!meaning) return;
@@ -51,7 +51,7 @@ void TokenOffice::IssueContainer(const yarn::Container& container, const std::st
     containers_.erase(oldest_first_.front());
     oldest_first_.pop_front();
   }
-  store_.Put(container.token, std::move(token));
+  container.token = store_.Keep(token);
 }
 
 void TokenOffice::IssueNm(const yarn::NmToken& token, const ApplicationAttemptId& attempt,
@@ -64,19 +64,18 @@ void TokenOffice::IssueNm(const yarn::NmToken& token, const ApplicationAttemptId
                                  hadoop::kNmTokenKind, ToString(token.node)));
 }
 
-void TokenOffice::Issue(const yarn::RmResponse& response, const ApplicationAttemptId& attempt,
+void TokenOffice::Issue(yarn::RmResponse& response, const ApplicationAttemptId& attempt,
                         const std::string& user, const TokenBook& book) {
-  if (const auto* allocate = std::get_if<yarn::AllocateResponse>(&response)) {
-    for (const yarn::Container& container : allocate->allocated_containers)
+  if (auto* allocate = std::get_if<yarn::AllocateResponse>(&response)) {
+    for (yarn::Container& container : allocate->allocated_containers)
       IssueContainer(container, user, book);
-    for (const yarn::Container& container : allocate->containers_from_previous_attempts)
+    for (yarn::Container& container : allocate->containers_from_previous_attempts)
       IssueContainer(container, user, book);
     for (const yarn::NmToken& token : allocate->nm_tokens) IssueNm(token, attempt, user);
     if (allocate->am_rm_token)
       store_.Put(*allocate->am_rm_token, AmRmToken(*allocate->am_rm_token, attempt));
-  } else if (const auto* registered =
-                 std::get_if<yarn::RegisterApplicationMasterResponse>(&response)) {
-    for (const yarn::Container& container : registered->containers_from_previous_attempts)
+  } else if (auto* registered = std::get_if<yarn::RegisterApplicationMasterResponse>(&response)) {
+    for (yarn::Container& container : registered->containers_from_previous_attempts)
       IssueContainer(container, user, book);
     for (const yarn::NmToken& token : registered->nm_tokens_from_previous_attempts)
       IssueNm(token, attempt, user);

@@ -30,8 +30,9 @@ class TokenOffice {
   /// The AMRM token that `token` stands for.
   [[nodiscard]] hadoop::HadoopToken AmRmToken(const yarn::Token& token,
                                               const ApplicationAttemptId& attempt) const;
-  /// Makes all tokens in the RM's answer to `attempt` of `user` known to store().
-  void Issue(const yarn::RmResponse& response, const ApplicationAttemptId& attempt,
+  /// Makes all tokens in the RM's answer to `attempt` of `user` known to store(). Containers'
+  /// tokens get the handles of that: two of the fakes' may be equal (fakes/yarn-rm/tokens.h).
+  void Issue(yarn::RmResponse& response, const ApplicationAttemptId& attempt,
              const std::string& user, const TokenBook& book);
   [[nodiscard]] const hadoop::TokenStore& store() const { return store_; }
 
@@ -43,8 +44,7 @@ class TokenOffice {
  private:
   [[nodiscard]] hadoop::HadoopToken Signed(std::string identifier, const char* kind,
                                            std::string service) const;
-  void IssueContainer(const yarn::Container& container, const std::string& user,
-                      const TokenBook& book);
+  void IssueContainer(yarn::Container& container, const std::string& user, const TokenBook& book);
   void IssueNm(const yarn::NmToken& token, const ApplicationAttemptId& attempt,
                const std::string& user);
 

@@ -312,7 +312,7 @@ IpcResult YarnServer::OnMasterCall(const IpcCaller& caller, const hadoop::CallRe
       hadoop::DecodeRmRequest(hadoop::kApplicationMasterProtocol, call.method, call.body);
   if (!request) return tl::unexpected(IpcExceptionOf(request.error()));
   const ApplicationAttemptId& attempt = said->attempt;
-  const yarn::RmResponse response =
+  yarn::RmResponse response =
       CallRm({.kind = CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}},
              MakeAmRmToken(static_cast<std::uint32_t>(said->key_id), attempt), *std::move(request));
   const auto& applications = rm_->books().applications;

@@ -279,21 +279,47 @@ TEST_F(OnThisMachineTest, ContainersOfAnApplicationFetchOneAfterTheOther) {
 
 // ---------------------------------------------------------------- tokens
 
+/// The tokens that the AM of these containers gets for them.
+std::vector<hadoop::HadoopToken> Issued(TokenOffice& office, TokenBook& book,
+                                        std::vector<yarn::Container> containers) {
+  const std::uint32_t terms = book.Intern({});
+  for (yarn::Container& one : containers)
+    one.token = MakeContainerToken(1, terms, one.id, one.node, Instant{} + 10min);
+  yarn::RmResponse response = yarn::AllocateResponse{.allocated_containers = std::move(containers)};
+  office.Issue(response, {.application = {.id = 1}, .attempt = 1}, "alice", book);
+  std::vector<hadoop::HadoopToken> tokens;
+  for (const yarn::Container& one : std::get<yarn::AllocateResponse>(response).allocated_containers)
+    tokens.push_back(*office.store().Find(one.token));
+  return tokens;
+}
+
+// Fails when a container is started with the token of another, whose handle has the same hash.
+TEST(TokenOfficeTest, ContainersOfOneAnswerHaveTheirOwnTokens) {
+  TokenOffice office("key");
+  TokenBook book;
+  const NodeId node{.host = "n1", .port = 45454};
+  std::vector<yarn::Container> containers;
+  for (std::int64_t number = 1; number <= 1000; ++number) {
+    containers.push_back(
+        {.id = {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = number},
+         .node = node});
+  }
+  std::set<std::string> identifiers;
+  for (const hadoop::HadoopToken& token : Issued(office, book, std::move(containers)))
+    identifiers.insert(token.identifier);
+  EXPECT_EQ(identifiers.size(), 1000U);
+}
+
 // It would grow for ever, and a container's token is of no use ten minutes after it was granted.
 TEST(TokenOfficeTest, OnlyTheLatestContainersTokensAreRemembered) {
   TokenOffice office("key", 2);
   TokenBook book;
-  const std::uint32_t terms = book.Intern({});
   const ApplicationAttemptId attempt{.application = {.id = 1}, .attempt = 1};
   const NodeId node{.host = "n1", .port = 45454};
   std::vector<hadoop::HadoopToken> tokens;
   for (const std::int64_t number : {1, 2, 2, 3}) {
     const ContainerId id{.application_attempt = attempt, .id = number};
-    const yarn::Container container{
-        .id = id, .node = node, .token = MakeContainerToken(1, terms, id, node, Instant{} + 10min)};
-    office.Issue(yarn::AllocateResponse{.allocated_containers = {container}}, attempt, "alice",
-                 book);
-    tokens.push_back(*office.store().Find(container.token));
+    tokens.push_back(Issued(office, book, {{.id = id, .node = node}}).front());
   }
   EXPECT_FALSE(office.ContainerToken(tokens[0]).has_value());
   EXPECT_TRUE(office.ContainerToken(tokens[1]).has_value());
