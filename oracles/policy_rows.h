@@ -66,7 +66,7 @@ enum class When {
 enum class Pays {
   kNothing,
   kByClass,
-  kNobody,
+  kNoBudget,
   kUser,
   kUserBelowLimit,
   kUserOfTask,   ///< max_retry_count of each task.

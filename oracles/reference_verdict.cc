@@ -88,9 +88,14 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
   }
 }
 
-// ---------------------------------------------------------------- what the documents allow
+// ---------------------------------------------------------------- units and epochs
 
-// ---------------------------------------------------------------- budgets, units, epochs
+/// Whether the task starts again in another container.
+Tri ReferenceVerdict::Model::LosesContainer(const Job& job, const Task& task, const Option& option,
+                                            ExitClass cls) const {
+  if (option.action == kRaiseMemory || option.elsewhere) return Tri::kYes;
+  return Lost(job, task, cls);
+}
 
 /// What is wrong with the tasks that start again; empty when nothing is.
 std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
@@ -99,8 +104,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
   const JobSpec& spec = *job.spec;
   const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
   const ExitAction action = option.session ? kRestartGang : option.action;
-  const bool leaves = action == kRaiseMemory || option.elsewhere;
-  const Tri lost = leaves ? Tri::kYes : Lost(job, task, cls);
+  const Tri lost = LosesContainer(job, task, option, cls);
   std::vector<std::set<TaskId>> units;  // Any of them, whole.
   std::set<TaskId> gang, with_chief = {task.id};
   for (const auto& [id, other] : job.tasks) {
@@ -154,8 +158,7 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                                                 const Option& option, ExitClass cls,
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
-  const bool leaves = option.action == kRaiseMemory || option.elsewhere;
-  const Tri lost = leaves ? Tri::kYes : Lost(job, task, cls);
+  const Tri lost = LosesContainer(job, task, option, cls);
   // Not yet begun: joined, or another one. Of tasks that need nothing of each other each begins it
   // by itself.
   const bool rests = job.spec->strategy == Strategy::kIndependent &&
@@ -486,21 +489,19 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
   ++job.restarts_told;
   const auto cause = job.tasks.find(decision.cause.task);
   if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
-    Task& again = cause->second;
-    if (again.in_place.container != again.container) again.in_place = {again.container, 0, 0};
-    ++again.in_place.perhaps;
-    again.in_place.surely += own_row ? 1 : 0;
-  }
-  if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
-    ++cause->second.free_restarts;
+    Task& failed = cause->second;
+    if (failed.in_place.container != failed.container) failed.in_place = {failed.container, 0, 0};
+    ++failed.in_place.perhaps;
+    failed.in_place.surely += own_row ? 1 : 0;
+    ++failed.free_restarts;
     // Soon after the decision an older one is its victim in any case.
     const bool soon = earliest - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd;
     for (const TaskId& id : decision.tasks) {
       const Task& one = job.tasks.at(id);
-      if (id == cause->first || !CouldNotReach(job, one) || !cause->second.settled) continue;
-      const bool victim = soon && IsOlder(job, one, cause->first);
-      cause->second.may_have_excused |= victim;
-      if (!victim) cause->second.excused.insert(*cause->second.settled);
+      if (id == failed.id || !CouldNotReach(job, one) || !failed.settled) continue;
+      const bool victim = soon && IsOlder(job, one, failed.id);
+      failed.may_have_excused |= victim;
+      if (!victim) failed.excused.insert(*failed.settled);
       for (const TaskId& again : decision.tasks) {
         Task& with_it = job.tasks.at(again);
         (victim ? with_it.may_have_been_excused : with_it.was_excused) = with_it.attempt;

@@ -61,6 +61,12 @@ std::int64_t ReferenceVerdict::Model::Spent(const Job& job, const TaskId& task,
   return count;
 }
 
+bool ReferenceVerdict::Model::IsSpent(const Job& job, const TaskId& task, const Option& option,
+                                      Budget budget, bool surely) const {
+  const std::optional<std::int64_t> limit = Limit(job, task, option, budget);
+  return limit && Spent(job, task, option, budget, surely) >= *limit;
+}
+
 bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
                                              const Option& option) const {
   if (option.name == "default/sidecar") return task.restarts + job.hidden >= 3;

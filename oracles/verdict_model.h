@@ -86,7 +86,11 @@ class ReferenceVerdict::Model : public RunFacts {
                                                          const Option& option, Budget budget);
   [[nodiscard]] std::int64_t Spent(const Job& job, const TaskId& task, const Option& option,
                                    Budget budget, bool surely) const;
+  [[nodiscard]] bool IsSpent(const Job& job, const TaskId& task, const Option& option,
+                             Budget budget, bool surely) const;
   [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
+  [[nodiscard]] Tri LosesContainer(const Job& job, const Task& task, const Option& option,
+                                   ExitClass cls) const;
   static void AddWithType(const Job& job, const Task& task, std::vector<std::set<TaskId>>& units);
   [[nodiscard]] std::set<TaskId> Companions(const Job& job, const TaskId& cause) const;
   [[nodiscard]] std::string WrongUnit(const Job& job, const Task& task, const Option& option,

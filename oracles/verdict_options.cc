@@ -238,19 +238,16 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
     option.pays = row.pays;
     option.then = row.then;
     option.elsewhere = row.elsewhere;
-    const bool nobody = row.pays == Pays::kNobody || row.pays == Pays::kInContainer;
+    const bool free = row.pays == Pays::kNoBudget || row.pays == Pays::kInContainer;
     option.payers = row.pays == Pays::kByClass ? class_pays
-                    : nobody                   ? std::vector{Budget::kNone}
+                    : free                     ? std::vector{Budget::kNone}
                                                : std::vector{Budget::kUser};
-    if (marked && row.pays != Pays::kByClass && !nobody) option.payers.push_back(Budget::kNone);
+    if (marked && row.pays != Pays::kByClass && !free) option.payers.push_back(Budget::kNone);
     if (row.pays == Pays::kInContainer) {  // What is spent leads to the next row.
-      const std::int64_t limit = *Limit(job, task.id, option, Budget::kNone);
-      const auto spent = [&](bool surely) {
-        return Spent(job, task.id, option, Budget::kNone, surely) >= limit;
-      };
       option.then = kRestartTask;
-      if (!spent(true)) options.push_back(std::move(option));
-      if (!spent(false)) break;
+      const bool may_be_spent = IsSpent(job, task.id, option, Budget::kNone, false);
+      if (!IsSpent(job, task.id, option, Budget::kNone, true)) options.push_back(std::move(option));
+      if (!may_be_spent) break;
       continue;
     }
     options.push_back(std::move(option));

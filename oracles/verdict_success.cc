@@ -47,8 +47,7 @@ bool ReferenceVerdict::Model::IsTallied(const Job& job, const Task& task,
     if ((account.classes & Of(cls)) == 0) continue;
     for (const Option& option : Options(job, task, cls, account.exit, Tri::kNo)) {
       const auto is_spent = [&](Budget payer) {
-        const std::optional<std::int64_t> limit = Limit(job, task.id, option, payer);
-        return limit && Spent(job, task.id, option, payer, true) >= *limit;
+        return IsSpent(job, task.id, option, payer, true);
       };
       const bool spent = IsRestart(option.action) && option.then == kTally &&
                          std::all_of(option.payers.begin(), option.payers.end(), is_spent);
@@ -101,8 +100,10 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
     state.may_ok |= !runs && Ignored(job, task, {.classes = unheard}) != Tri::kNo;
   }
   if (state.must_ok) state.may_fail = false;
-  if (MayBeWaived(job, task)) state.must_count = false;
-  if (MayBeWaived(job, task)) state.may_ok = state.may_end = true;
+  if (MayBeWaived(job, task)) {
+    state.must_count = false;
+    state.may_ok = state.may_end = true;
+  }
   state.must_fail = state.must_end && !state.may_ok;
   return state;
 }

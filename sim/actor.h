@@ -178,7 +178,23 @@ class ActorTable {
     Actor<Machine>* actor = Find(id);
     return actor != nullptr && actor->alive ? actor : nullptr;
   }
+  /// Steps that one when `time` is over, if its process lives then.
+  void StepAfter(Kernel& kernel, Duration time, std::uint32_t id,
+                 typename Role<Machine>::Event event) const {
+    kernel.After(time, [this, id, event = std::move(event)]() mutable {
+      if (Actor<Machine>* actor = Living(id)) actor->Step(std::move(event));
+    });
+  }
+  /// What came while its process stood still it hears now, each in a step of its own.
+  void EmptyInbox(Kernel& kernel, Actor<Machine>& actor) const {
+    for (auto& event : std::exchange(actor.inbox, {}))
+      StepAfter(kernel, Duration::zero(), actor.id, std::move(event));
+  }
   void Remove(std::uint32_t id) { actors_.erase(id); }
+  /// One whose process died: its object stays until the step that runs now is over.
+  void RemoveAfterStep(Kernel& kernel, std::uint32_t id) {
+    kernel.After(Duration::zero(), [this, id] { Remove(id); });
+  }
 
  private:
   boost::unordered_flat_map<std::uint32_t, std::unique_ptr<Actor<Machine>>> actors_;

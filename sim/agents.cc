@@ -81,8 +81,7 @@ void Agents::Kill(AgentActor& agent) {
   const ContainerId container = agent.fence.container;
   agent.End();
   // Its node learns of it when the step that runs now is over.
-  kernel_.After(Duration::zero(),
-                [this, container] { nms_.ProcessEnded(container, 128 + kSigkill, ""); });
+  kernel_.After(Duration::zero(), [this, container] { nms_.ProcessKilled(container); });
 }
 
 void Agents::HearAm(std::uint32_t id, std::uint32_t from, AmSaid said) {
@@ -252,8 +251,7 @@ void Agents::End(AgentActor& agent) {
   links_.Update(agent);
   const auto container = cluster_.containers.find(agent.fence.container);
   if (container != cluster_.containers.end()) container->second.agent = nullptr;
-  // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = agent.id] { cluster_.agents.Remove(id); });
+  cluster_.agents.RemoveAfterStep(kernel_, agent.id);
 }
 
 void Agents::Spawn(AgentActor& agent, const SpawnProcess& order) {

@@ -155,7 +155,7 @@ void ApplicationMasters::Obey(AmActor& am, AmAction& order) {
                         [&](PublishAddress& publish) { Publish(am.id, publish); },
                         [&](CallRm& call) { CallRmFor(am, std::move(call)); },
                         [&](CallNm& call) { CallNmFor(am, std::move(call)); },
-                        [&](CallHdfs& call) { CallHdfsFor(am, std::move(call)); },
+                        [&](CallHdfs& call) { hdfs_.CallFor(cluster_.ams, am, std::move(call)); },
                         [&](SendToAgent& send) { Send(am, std::move(send)); },
                         [&](ExitAm& exit) { Exit(am, exit); },
                         [&](JobStateChanged& changed) { ChangeState(am, changed.state); }},
@@ -173,14 +173,6 @@ void ApplicationMasters::Exit(AmActor& am, const ExitAm& exit) {
 void ApplicationMasters::ChangeState(AmActor& am, JobState state) {
   am.state = state;
   if (const JobRecord* job = cluster_.JobAt(am.job)) faults_.JobStateSeen(job->name, state);
-}
-
-void ApplicationMasters::CallHdfsFor(AmActor& am, CallHdfs call) {
-  hdfs_.Call(am.place, am.id, std::move(call.request),
-             [this, id = am.id, number = call.call](hdfs::HdfsResponse response) {
-               if (AmActor* same = cluster_.ams.Living(id))
-                 same->Step(HdfsReplied{.call = number, .response = std::move(response)});
-             });
 }
 
 void ApplicationMasters::CallRmFor(AmActor& am, CallRm call) {
@@ -232,11 +224,9 @@ void ApplicationMasters::CallNmFor(AmActor& am, CallNm call) {
   const Duration latency = cluster_.network.Latency(am.place, *node, am.id);
   const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
                           Duration back, yarn::NmResponse response) {
-    kernel_.After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
-      AmActor* same = cluster_.ams.Living(id);
-      if (same == nullptr) return;
-      same->Step(NmReplied{.call = number, .node = node_id, .response = std::move(response)});
-    });
+    cluster_.ams.StepAfter(
+        kernel_, back, id,
+        NmReplied{.call = number, .node = node_id, .response = std::move(response)});
   };
   const MessageFate fate = message_faults_.FateOf(am, [&] { return RequestName(call.request); });
   if (sabotage_.Is(Damage::kFails)) return answer(2 * latency, sabotage_.RpcAnswer());
@@ -296,7 +286,7 @@ void ApplicationMasters::Kill(AmActor& am) {
   if (!am.alive) return;
   const ContainerId container = am.container;
   am.End();
-  nms_.ProcessEnded(container, 128 + kSigkill, "");
+  nms_.ProcessKilled(container);
 }
 
 void ApplicationMasters::End(AmActor& am) {
@@ -314,8 +304,7 @@ void ApplicationMasters::End(AmActor& am) {
   }
   const auto container = cluster_.containers.find(am.container);
   if (container != cluster_.containers.end()) container->second.am = nullptr;
-  // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = am.id] { cluster_.ams.Remove(id); });
+  cluster_.ams.RemoveAfterStep(kernel_, am.id);
 }
 
 // ---------------------------------------------------------------- journal and address
@@ -404,11 +393,7 @@ void ApplicationMasters::GoOn(std::uint64_t fault) {
     if (am == nullptr || --am->pauses > 0) continue;
     am->paused = false;
     UpdateLinks(*am);
-    for (AmEvent& event : std::exchange(am->inbox, {})) {
-      kernel_.After(Duration::zero(), [this, id, event = std::move(event)]() mutable {
-        if (AmActor* same = cluster_.ams.Living(id)) same->Step(std::move(event));
-      });
-    }
+    cluster_.ams.EmptyInbox(kernel_, *am);
     links_.Reschedule(*am);
   }
   paused_by_.erase(fault);

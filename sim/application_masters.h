@@ -56,7 +56,6 @@ class ApplicationMasters : private Driver<am::ApplicationMaster>, private Proces
   void CallRmFor(AmActor& am, CallRm call);
   void TakeRmAnswer(AmActor& am, CallId call, bool poll, yarn::RmResponse&& response);
   void CallNmFor(AmActor& am, CallNm call);
-  void CallHdfsFor(AmActor& am, CallHdfs call);
   void Send(AmActor& am, SendToAgent send);
   void ReadJournalFor(AmActor& am);
   void AppendNext(AmActor& am);

@@ -119,8 +119,7 @@ void Clients::Stepped(ClientActor& client) {
   if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state))
     links_.StartAnew(client);
   if (client.alive) return;
-  // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = client.id] { cluster_.clients.Remove(id); });
+  cluster_.clients.RemoveAfterStep(kernel_, client.id);
 }
 
 void Clients::End(ClientActor& client) {
@@ -155,15 +154,16 @@ void Clients::SendIdleBeat(ClientActor& client, Instant at, Instant answered) {
 
 void Clients::Obey(ClientActor& client, ClientAction& order) {
   JobRecord& job = *cluster_.JobAt(client.job);
-  std::visit(Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
-                        [&](CallRm& call) { CallRmFor(client, std::move(call)); },
-                        [&](CallHdfs& call) { CallHdfsFor(client, std::move(call)); },
-                        [&](ClusterFacts& facts) {
-                          job.facts = std::move(facts);
-                          job.surveyed = WallAt(kernel_.now());
-                        },
-                        [&](ExitClient&) { Exit(client); }},
-             order);
+  std::visit(
+      Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
+                 [&](CallRm& call) { CallRmFor(client, std::move(call)); },
+                 [&](CallHdfs& call) { hdfs_.CallFor(cluster_.clients, client, std::move(call)); },
+                 [&](ClusterFacts& facts) {
+                   job.facts = std::move(facts);
+                   job.surveyed = WallAt(kernel_.now());
+                 },
+                 [&](ExitClient&) { Exit(client); }},
+      order);
 }
 
 void Clients::Exit(ClientActor& client) {
@@ -171,14 +171,6 @@ void Clients::Exit(ClientActor& client) {
   client.alive = false;
   job.client = nullptr;
   EndSeen(job);
-}
-
-void Clients::CallHdfsFor(ClientActor& client, CallHdfs call) {
-  hdfs_.Call(kClientPlace, client.id, std::move(call.request),
-             [this, id = client.id, number = call.call](hdfs::HdfsResponse response) {
-               if (ClientActor* same = cluster_.clients.Living(id))
-                 same->Step(HdfsReplied{.call = number, .response = std::move(response)});
-             });
 }
 
 void Clients::CallRmFor(ClientActor& client, CallRm call) {
@@ -191,9 +183,8 @@ void Clients::CallRmFor(ClientActor& client, CallRm call) {
     client.beat.seen = client.beat.sent;
   }
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
-    // From here on the RM may speak of the application: its AM can run before the client hears of
-    // the submission.
-    // Its AM may start before the client has the answer, or where the answer is lost.
+    // From here on the RM may speak of the application: its AM may start before the client has the
+    // answer, or where the answer is lost.
     if (cluster_.job_of_application.emplace(submit->application, client.job.value).second)
       cluster_.JobAt(client.job)->applications.push_back(submit->application);
   }
@@ -309,11 +300,7 @@ void Clients::GoOn(ClientActor& client) {
   if (client.lost > 0 || !client.suspended_by.empty()) return;
   client.paused = false;
   links_.Update(client);
-  for (ClientEvent& event : std::exchange(client.inbox, {})) {
-    kernel_.After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
-      if (ClientActor* same = cluster_.clients.Living(id)) same->Step(std::move(event));
-    });
-  }
+  cluster_.clients.EmptyInbox(kernel_, client);
   links_.Reschedule(client);
 }
 

@@ -71,7 +71,6 @@ class Clients : private Driver<client::JobClient>, private JobEnds {
   void Obey(ClientActor& client, ClientAction& order);
   void CallRmFor(ClientActor& client, CallRm call);
   void TakeRmAnswer(ClientActor& client, CallId call, bool poll, yarn::RmResponse&& response);
-  void CallHdfsFor(ClientActor& client, CallHdfs call);
   void Exit(ClientActor& client);
   /// What has come meanwhile it hears now, if nothing else keeps it.
   void GoOn(ClientActor& client);

@@ -12,6 +12,7 @@
 #include "core/model/hdfs.h"
 #include "core/model/time.h"
 #include "fakes/hdfs/name_node.h"
+#include "sim/actor.h"
 #include "sim/calls.h"
 #include "sim/kernel.h"
 #include "sim/network.h"
@@ -32,6 +33,15 @@ class HdfsSide {
   /// `answer(response)` runs when the answer is back at the caller, the actor `sender`.
   template <class Answer>
   void Call(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
+  /// Carries out the order of one of the actors, which hears the answer if it lives then.
+  template <class Machine>
+  void CallFor(const ActorTable<Machine>& actors, const Actor<Machine>& caller, CallHdfs call) {
+    Call(caller.place, caller.id, std::move(call.request),
+         [&actors, id = caller.id, number = call.call](hdfs::HdfsResponse response) {
+           if (Actor<Machine>* same = actors.Living(id))
+             same->Step(HdfsReplied{.call = number, .response = std::move(response)});
+         });
+  }
   /// The same without the way there and back.
   [[nodiscard]] hdfs::HdfsResponse CallAtOnce(const hdfs::HdfsRequest& request) {
     return name_node_.Call(WallAt(kernel_.now()), request);

@@ -13,7 +13,9 @@
 namespace tfyarn::sim {
 namespace {
 
+/// The exit status of a process that a signal has ended, as a shell shows it.
 constexpr std::int32_t kKilledStatus = 137;
+constexpr std::int32_t kTerminatedStatus = 143;
 
 }  // namespace
 
@@ -47,8 +49,7 @@ void NmSide::End(NmActor& nm) {
   nm.alive = false;
   links_.Update(nm);
   cluster_.nm_of_node[static_cast<std::size_t>(nm.place)] = nullptr;
-  // The object stays until the step that runs now is over.
-  kernel_.After(Duration::zero(), [this, id = nm.id] { cluster_.nms.Remove(id); });
+  cluster_.nms.RemoveAfterStep(kernel_, nm.id);
 }
 
 Party NmSide::PartyOf(const NmActor& nm) const {
@@ -245,15 +246,20 @@ void NmSide::StartProcess(std::int32_t node, const ContainerId& container,
 void NmSide::SignalProcess(const ContainerId& container, bool kill) {
   const auto entry = cluster_.containers.find(container);
   if (entry == cluster_.containers.end()) return;
+  const std::int32_t status = kill ? kKilledStatus : kTerminatedStatus;
   if (AmActor* am = entry->second.am) {
     am->End();
-    return ProcessEnded(container, kill ? kKilledStatus : 143, "");
+    return ProcessEnded(container, status, "");
   }
   AgentActor* agent = entry->second.agent;
   // Localised but not running yet: nothing that could resist.
-  if (agent == nullptr) return ProcessEnded(container, kill ? kKilledStatus : 143, "");
+  if (agent == nullptr) return ProcessEnded(container, status, "");
   if (!kill) return agent->Step(TerminationRequested{});
   agent->End();
+  ProcessKilled(container);
+}
+
+void NmSide::ProcessKilled(const ContainerId& container) {
   ProcessEnded(container, kKilledStatus, "");
 }
 

@@ -51,6 +51,8 @@ class NmSide : private Driver<fakes::NodeManager> {
   /// A container's own process has ended: its node's NodeManager hears of it.
   void ProcessEnded(const ContainerId& container, std::int32_t exit_status,
                     const std::string& diagnostics);
+  /// The same for one that SIGKILL has ended.
+  void ProcessKilled(const ContainerId& container);
 
   // ---- faults
 

@@ -37,9 +37,7 @@ std::int32_t Workloads::PaceOf(const AgentActor& agent) const {
 }
 
 void Workloads::TellLater(const AgentActor& agent, AgentEvent event) {
-  kernel_.After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
-    if (AgentActor* same = cluster_.agents.Living(id)) same->Step(std::move(event));
-  });
+  cluster_.agents.StepAfter(kernel_, Duration::zero(), agent.id, std::move(event));
 }
 
 void Workloads::Handle(JobRecord& job, std::vector<WorkloadOutput>& outputs) {

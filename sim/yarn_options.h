@@ -15,7 +15,7 @@ namespace tfyarn::sim {
 inline constexpr WallTime kWallStart{std::chrono::milliseconds(1'767'225'600'000)};
 /// What it shows at that instant.
 [[nodiscard]] inline WallTime WallAt(Instant now) {
-  return kWallStart + std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  return CalendarAt(now, kWallStart);
 }
 
 [[nodiscard]] fakes::RmOptions RmOptionsOf(const config::Scenario& scenario,

@@ -37,6 +37,11 @@ using WallTime = CalendarClock::time_point;
 /// from WallTime, so the two clocks may differ by a millisecond.
 using StoredTime = std::chrono::time_point<CalendarClock, Duration>;
 
+/// What a calendar clock shows at that instant, if it showed `start` when the host began.
+[[nodiscard]] inline WallTime CalendarAt(Instant at, WallTime start = {}) {
+  return start + std::chrono::floor<std::chrono::milliseconds>(at.time_since_epoch());
+}
+
 /// Later than everything that happens; never added to.
 inline constexpr Instant kNever = Instant::max();
 

@@ -19,10 +19,6 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr ApplicationId kApplication{.cluster_timestamp = 0, .id = 1};
 
-WallTime WallAt(Instant now) {
-  return WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
-}
-
 /// What an AM is started with is the job and where its application is; the job lives outside.
 std::shared_ptr<const JobSpec> Unowned(const std::shared_ptr<const JobSpec>& job) {
   return {std::shared_ptr<const JobSpec>(), job.get()};
@@ -50,7 +46,7 @@ void World::StartAm() {
   StepAm(AmStarted{.attempt = attempt,
                    .container = {.application_attempt = attempt, .id = 0},
                    .address = {.host = "am", .port = 1},
-                   .wall = WallAt(now_)});
+                   .wall = CalendarAt(now_)});
   for (std::size_t i = 0; i < containers_.size(); ++i) {
     if (containers_[i].agent != nullptr) VouchForAgent(i, true);
   }

@@ -56,7 +56,7 @@ void AmWorld::StartAm() {
       .container = {.application_attempt = {.application = {0, 1}, .attempt = am_attempt_},
                     .id = 0},
       .address = {.host = "am", .port = 1},
-      .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()),
+      .wall = CalendarAt(now_),
       .nodes = nodes_});
 }
 

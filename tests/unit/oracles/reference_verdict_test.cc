@@ -79,10 +79,9 @@ class Script {
   void At(Duration time) { now_ = Instant{} + time; }
   void StartAm(std::int32_t attempt, bool answered = true) {
     am_attempt_ = attempt;
-    Tell(AmStarted{
-        .attempt = {.application = {.id = 1}, .attempt = attempt},
-        .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()),
-        .nodes = nodes_});
+    Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt},
+                   .wall = CalendarAt(now_),
+                   .nodes = nodes_});
     if (answered) Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{}});
   }
   void ActAs(std::int32_t attempt) { am_attempt_ = attempt; }
@@ -196,6 +195,10 @@ class Script {
     Exit(kWorker1, worker1);
     At(61s);
     Exit(kWorker0, worker0);
+  }
+  /// The AM gives the task's container back.
+  void Release(const TaskId& task) {
+    Order(CallRm{.request = yarn::AllocateRequest{.release = {ContainerOf(task)}}});
   }
   /// The AM stores what it has decided so far.
   void Store() {
@@ -2494,9 +2497,7 @@ TEST(ReferenceVerdictTest, WhatIsGivenBackUnusedMayEndBeforeTheOrderArrives) {
     script.Say(trace::ContainerFreed{.job = kJob,
                                      .container = script.ContainerOf(kWorker1),
                                      .exit_status = agent_exit::kRefused});
-    if (given_back)
-      script.Order(
-          CallRm{.request = yarn::AllocateRequest{.release = {script.ContainerOf(kWorker1)}}});
+    if (given_back) script.Release(kWorker1);
     script.LoseContainer(kWorker1, agent_exit::kRefused);
     EXPECT_EQ(script.CleanAt(5min), given_back);
   }
@@ -3656,9 +3657,7 @@ TEST(ReferenceVerdictTest, AContainerThatIsGivenBackBeforeAProcessRanInItEndsNoT
   for (const bool given_back : {true, false}) {
     Script script(Launcher({{"max_retry_count", "unlimited"}}), "worker");
     script.At(60s);
-    if (given_back)
-      script.Order(
-          CallRm{.request = yarn::AllocateRequest{.release = {script.ContainerOf(kWorker1)}}});
+    if (given_back) script.Release(kWorker1);
     script.LoseContainer(kWorker1, container_exit::kAborted);
     EXPECT_EQ(script.CleanAt(10min), given_back);
   }

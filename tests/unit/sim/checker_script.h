@@ -88,9 +88,7 @@ class CheckerScript {
   }
   void Gone(std::int64_t id) { Say(trace::ContainerGone{.container = Container(id)}); }
   void StartAm(std::int32_t attempt = 1) {
-    Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt},
-                   .wall = WallTime{} +
-                           std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch())},
+    Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}, .wall = CalendarAt(now)},
          attempt);
     Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
          attempt);

@@ -772,8 +772,7 @@ TEST(CheckersLimitsTest, TheClientWaitsForTheNextAmAsLongAsForTheFirst) {
     };
     const auto registers = [&](std::int32_t attempt) {
       script->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = attempt},
-                             .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(
-                                                      script->now.time_since_epoch())},
+                             .wall = CalendarAt(script->now)},
                    attempt);
       script->Tell(
           RmReplied{.call = CallId(2),

@@ -26,7 +26,8 @@ class IpcClientTest : public ::testing::Test {
         io_, [&] { return outcome.done; }, "an answer");
     return outcome;
   }
-  HostPort Nobody() {
+  /// Where no server listens.
+  HostPort ClosedPort() {
     HostPort address;
     { address = TestServer(io_).address(); }
     io_.poll();
@@ -97,13 +98,13 @@ TEST_F(IpcClientTest, AStandbySendsUsToTheNextServer) {
 // A standby RM does not open its ports at all.
 TEST_F(IpcClientTest, ARefusedConnectionSendsUsToTheNextServer) {
   TestServer active(io_, Throwing({}));
-  EXPECT_TRUE(Call(To({Nobody(), active.address()})).ok());
+  EXPECT_TRUE(Call(To({ClosedPort(), active.address()})).ok());
 }
 
 TEST_F(IpcClientTest, CallsThatFailTogetherMoveOnOnce) {
-  const HostPort nobody = Nobody();
+  const HostPort closed = ClosedPort();
   TestServer active(io_, Throwing({}));
-  IpcClient& client = To({nobody, active.address()});
+  IpcClient& client = To({closed, active.address()});
   Outcome first, second;
   client.Call("a", "", Repeatable::kAlways, Into(first));
   client.Call("b", "", Repeatable::kAlways, Into(second));
@@ -133,7 +134,7 @@ TEST_F(IpcClientTest, AnotherExceptionIsTheCallersBusiness) {
 }
 
 TEST_F(IpcClientTest, ItGivesUpInTheEnd) {
-  EXPECT_EQ(Call(To({Nobody()}, 20ms)).error.kind, IpcErrorKind::kConnect);
+  EXPECT_EQ(Call(To({ClosedPort()}, 20ms)).error.kind, IpcErrorKind::kConnect);
   TestServer server(io_,
                     Throwing(std::vector<std::string>(1000, std::string(kRetriableException))));
   EXPECT_EQ(Call(To({server.address()}, 20ms)).error.exception, kRetriableException);
