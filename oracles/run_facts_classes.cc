@@ -116,7 +116,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
     if (&other == &task || !other.in_gang || !other.spawned) continue;
     bool ended = false;
     for (const Account& account : other.accounts) {
-      if (account.spent || account.told == 0) continue;
+      if (!account.IsOpen()) continue;
       ended = true;
       if (NamesOneThatHangs(account)) return Of(kTimeout);
     }

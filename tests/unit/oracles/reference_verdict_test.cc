@@ -3204,6 +3204,22 @@ TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContain
   }
 }
 
+// All but the one that had to be killed had ended by themselves, as far as the AM has heard.
+TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationShowsWhichPeerHangs) {
+  for (const bool told : {true, false}) {
+    Script script(ThreeWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, ProcessExit{.code = 1}, /*told=*/false);
+    if (told) script.RegisterEnded(kWorker0, 1);
+    script.Exit(kWorker2, 1);
+    script.OrderStop(kWorker1);
+    script.Kill(kWorker1);
+    script.At(80s);
+    script.Restart(kWorker1, ExitClass::kTimeout, Budget::kInfrastructure, 2, kAllThree);
+    EXPECT_EQ(script.Clean(), told);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatTakesAContainerWhoseProcessHasEndedOnOrderIsNoCause) {
   for (const bool ordered : {true, false}) {
     Script script(TwoWorkers());
