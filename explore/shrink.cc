@@ -13,8 +13,9 @@ namespace {
 /// The way to a node: positions among entries or items.
 using Way = std::vector<std::size_t>;
 
-Node& At(Node& root, const Way& way) {
-  Node* node = &root;
+template <class AnyNode>
+AnyNode& At(AnyNode& root, const Way& way) {
+  AnyNode* node = &root;
   for (const std::size_t step : way)
     node = node->is_map() ? &node->entries[step].value : &node->items[step];
   return *node;
@@ -120,6 +121,23 @@ std::optional<Node> Constant(const Node& node) {
   return *least;
 }
 
+/// A fault that waits for something comes at a fixed time instead, so that what it waits for can
+/// go: a message, a job, another fault.
+std::vector<Node> AtFixedTimes(const Node& document, const Way& way) {
+  std::vector<Node> candidates;
+  const Way parent(way.begin(), way.end() - 1);
+  Node fault = At(document, parent);
+  if (!fault.is_map() || fault.entries[way.back()].key != "when") return candidates;
+  Remove(fault, "when");
+  Remove(fault, "after");
+  for (const Duration at : {1s, 10s, 60s}) {
+    Set(fault, "at", Time(at));
+    candidates.push_back(document);
+    At(candidates.back(), parent) = fault;
+  }
+  return candidates;
+}
+
 class Shrinker {
  public:
   Shrinker(Node document, const StillShows& still_shows, const ShrinkLimits& limits)
@@ -144,8 +162,8 @@ class Shrinker {
   }
 
   std::vector<Node> Simplifications(const Way& way) {
-    std::vector<Node> candidates;
-    if (OnTheWayTo(document_, way, must_succeed_)) return candidates;
+    if (OnTheWayTo(document_, way, must_succeed_)) return {};
+    std::vector<Node> candidates = AtFixedTimes(document_, way);
     const Node& node = At(document_, way);
     std::vector<Node> values;
     if (node.is_scalar()) values = Simpler(node);

@@ -76,6 +76,29 @@ TEST(ShrinkTest, AJobThatMustSucceedKeepsWhenAFaultComesAndGoes) {
   EXPECT_NE(shrunk.FindPath("faults.0.for"), nullptr);
 }
 
+TEST(ShrinkTest, WhatAFaultWaitsForGoesWhereTheProblemDoesNotNeedIt) {
+  std::string yaml = kLarge;
+  yaml.replace(yaml.find("at: 1730ms"), 10, "when: {fault: 0}, after: 7s");
+  const Node shrunk = Shrink(DocumentFrom(yaml), [](const std::vector<Node>& candidates) {
+    std::vector<bool> shows;
+    for (const Node& candidate : candidates) {
+      const Node* faults = candidate.Find("faults");
+      // As a scenario must be: a fault has a time, and what it waits for is there.
+      bool valid = faults != nullptr;
+      for (std::size_t i = 0; valid && i < faults->items.size(); ++i) {
+        const std::string of = TextAt(faults->items[i], "when.fault");
+        valid = faults->items[i].Find("at") != nullptr || (!of.empty() && i > 0);
+      }
+      shows.push_back(valid && Shows(candidate));
+    }
+    return shows;
+  });
+  EXPECT_EQ(TextAt(shrunk, "faults.0.kind"), "node_crash");
+  EXPECT_EQ(TextAt(shrunk, "faults.0.at"), "1s");
+  EXPECT_EQ(shrunk.FindPath("faults.0.when"), nullptr);
+  EXPECT_EQ(shrunk.FindPath("faults.1"), nullptr);
+}
+
 TEST(ShrinkTest, WhatEndsFaultsAndJobsStaysWhereTheProblemIsThatNothingEnds) {
   std::string yaml = kLarge;
   yaml.replace(yaml.find("    submit: 90s\n"), 16, "    deadlines: {run: 90s, start: 5m}\n");
