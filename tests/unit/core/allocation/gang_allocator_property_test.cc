@@ -93,7 +93,7 @@ class Job {
     }
     std::erase_if(answers_, [&](const Answer& answer) { return answer.at <= now_; });
     for (const Answer& answer : due) {
-      waiting_ = false;
+      waiting_ = waiting_ && std::holds_alternative<yarn::RpcError>(answer.reply.response);
       const RmNews news = session_.OnReplied(now_, answer.reply);
       if (news.allocated.has_value()) Take(*news.allocated);
     }
@@ -200,7 +200,7 @@ class Job {
   int given_back_ = 0;
   int deadlines_missed_ = 0;
   std::int32_t latest_response_id_ = -1;
-  bool waiting_ = false;  // for the answer to the latest call
+  bool waiting_ = false;  // for an answer, which may say what the RM has granted
 };
 
 placement::Inventory Cluster(int nodes, int racks, std::int64_t gpus) {
