@@ -1,13 +1,9 @@
 #include "sim/random.h"
 
-#include <Random123/philox.h>
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/model/check.h"
-#include "core/model/random_stream.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -34,31 +30,12 @@ Duration SecondsToDuration(double seconds) {
   return std::chrono::microseconds(std::llround(seconds * 1e6));
 }
 
-Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t entity)
-    : key_{seed, XXH3_64bits(name.data(), name.size())}, entity_(entity) {}
-
-std::uint64_t Random::Next() {
-  if (used_ == words_.size()) {
-    using Philox = r123::Philox4x64;
-    const Philox::ctr_type counter = {{block_++, entity_, 0, 0}};
-    const Philox::key_type key = {{key_[0], key_[1]}};
-    const Philox::ctr_type out = Philox()(counter, key);
-    std::copy(out.begin(), out.end(), words_.begin());
-    used_ = 0;
-  }
-  return words_[used_++];
-}
-
 double Random::Uniform01() {
   return static_cast<double>(Next() >> 11) * 0x1p-53;
 }
 
 double Random::UniformPositive() {
   return static_cast<double>((Next() >> 11) + 1) * 0x1p-53;
-}
-
-std::uint64_t Random::UniformInt(std::uint64_t n) {
-  return UniformBelow(n, [this] { return Next(); });
 }
 
 bool Random::Chance(double probability) {

@@ -1,21 +1,15 @@
-// Random numbers that do not depend on who else draws: named streams of a counter-based generator.
-//
-// A stream is keyed by (seed, name, entity): "latency" of sender 7 draws the same numbers however
-// many other senders there are, and whatever they draw. The n-th number of a stream is a pure
-// function of key and n (Philox4x64-10, Salmon et al. 2011), so a stream is a small value that can
-// be copied and made again. Machines draw from core/model's RandomStream, which is another
-// generator: it knows no entity and no law.
+// Draws of the simulator: laws over one stream of core/model's generator.
 //
 // No std::*_distribution: their results differ between libraries. The laws are written out in
 // random.cc over IEEE double arithmetic and libm's log, exp, pow and cos; what may differ in the
 // last bit is rounded away before it reaches an event.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "config/distribution.h"
+#include "core/model/random_stream.h"
 #include "core/model/time.h"
 
 namespace tfyarn::sim {
@@ -26,18 +20,19 @@ inline constexpr Duration kLongestDraw = 24h * 365 * 100;
 class Random {
  public:
   /// The stream `name` of `entity` (a node, a sender, a job) under `seed`, at its beginning.
-  Random(std::uint64_t seed, std::string_view name, std::uint64_t entity = 0);
+  Random(std::uint64_t seed, std::string_view name, std::uint64_t entity = 0)
+      : bits_(seed, name, entity) {}
 
   /// The same stream, which draws a duration whose law is a constant too: between half and one and
   /// a half of it. For futures that shall differ where the scenario leaves nothing to chance.
   [[nodiscard]] Random Shaking() const;
 
   /// 64 equally likely bits.
-  std::uint64_t Next();
+  std::uint64_t Next() { return bits_.Next(); }
   /// In [0, 1), a multiple of 2^-53.
   double Uniform01();
   /// In [0, n), without bias; n >= 1.
-  std::uint64_t UniformInt(std::uint64_t n);
+  std::uint64_t UniformInt(std::uint64_t n) { return bits_.Below(n); }
   /// True with `probability`; 0 (or less) is never, 1 (or more) is always, and neither draws.
   bool Chance(double probability);
 
@@ -57,11 +52,7 @@ class Random {
   double Gamma(double shape);
   double Zipf(double ranks, double exponent);
 
-  std::array<std::uint64_t, 2> key_;
-  std::uint64_t entity_;
-  std::uint64_t block_ = 0;               // Number of the next block of four.
-  std::array<std::uint64_t, 4> words_{};  // The block before it.
-  std::uint32_t used_ = 4;                // How many of words_ are given out.
+  RandomStream bits_;
   bool shakes_ = false;
 };
 

@@ -1,31 +1,20 @@
-// Random numbers for machines: a named stream of a counter-based generator.
+// Random numbers that do not depend on who else draws: named streams of a counter-based generator.
 //
-// Keyed by (seed, stream name), so that another stream's draws, or another machine's, never shift
-// these. Every draw is an integer; durations are whole microseconds. Generator: Philox4x32-10
-// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), from Random123. The simulator's
-// own draws are sim/random.h's.
+// A stream is keyed by (seed, name, entity): "latency" of sender 7 draws the same numbers however
+// many other senders there are, and whatever they draw. The n-th number of a stream is a pure
+// function of key and n, so a stream is a small value that can be copied and made again. Every draw
+// is an integer; durations are whole microseconds. Laws over real numbers are sim/random.h's.
+// Generator: Philox4x64-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
+// from Random123.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
-#include "core/model/check.h"
 #include "core/model/time.h"
 
 namespace tfyarn {
-
-/// Uniform in [0, bound) from a function that draws 64 equally likely bits; bound > 0.
-template <class DrawBits>
-[[nodiscard]] std::uint64_t UniformBelow(std::uint64_t bound, DrawBits&& draw_bits) {
-  TF_CHECK(bound > 0);
-  // The last, incomplete block of `bound` numbers is drawn again, so that every number is equally
-  // likely.
-  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
-  while (true) {
-    const std::uint64_t drawn = draw_bits();
-    if (drawn < limit) return drawn % bound;
-  }
-}
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
 /// generators"): every bit of `x` reaches every bit of the result, and no two x give the same. For
@@ -40,18 +29,23 @@ inline constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15ULL;
 
 class RandomStream {
  public:
-  /// Two streams of equal seed and name give the same numbers.
-  RandomStream(std::uint64_t seed, std::string_view name);
+  /// The stream `name` of `entity` (a node, a sender, a job) under `seed`, at its beginning. Two
+  /// streams of equal seed, name and entity give the same numbers.
+  RandomStream(std::uint64_t seed, std::string_view name, std::uint64_t entity = 0);
 
+  /// 64 equally likely bits.
   [[nodiscard]] std::uint64_t Next();
-  /// Uniform in [0, bound); bound > 0.
+  /// Uniform in [0, bound), without bias; bound > 0.
   [[nodiscard]] std::uint64_t Below(std::uint64_t bound);
   /// Uniform in [low, high], in steps of a microsecond above `low`; low <= high.
   [[nodiscard]] Duration Between(Duration low, Duration high);
 
  private:
-  std::uint64_t key_ = 0;
-  std::uint64_t counter_ = 0;
+  std::array<std::uint64_t, 2> key_;
+  std::uint64_t entity_;
+  std::uint64_t block_ = 0;               // Number of the next block of four.
+  std::array<std::uint64_t, 4> words_{};  // The block before it.
+  std::uint32_t used_ = 4;                // How many of words_ are given out.
 };
 
 }  // namespace tfyarn
