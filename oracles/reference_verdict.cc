@@ -277,20 +277,41 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
 
 // ---------------------------------------------------------------- judgement
 
+namespace {
+/// The rows `failed` of TonY's and tf-yarn's second tables.
+constexpr std::string_view kSessionFails[] = {
+    "untracked-failed", "worker-failure",     "all-failed",   "raised",
+    "nothing-left",     "success-impossible", "tracked-ended"};
+}  // namespace
+
+/// The session would fail as soon as it begins again: what ended well and does not train is no part
+/// of it.
+bool ReferenceVerdict::Model::MayBeTriedInVain(const Job& job) const {
+  Job again = job;
+  for (auto& [id, task] : again.tasks) {
+    const State state = StateOf(job, job.tasks.at(id));
+    if (!task.in_gang && !state.must_fail && !state.ignored) continue;
+    task = {.id = id,
+            .role = task.role,
+            .chief = task.chief,
+            .in_gang = task.in_gang,
+            .begins = task.begins};
+  }
+  return std::any_of(std::begin(kSessionFails), std::end(kSessionFails),
+                     [&](std::string_view row) { return HoldsVerdict(again, row); });
+}
+
 /// A verdict `failed` of TonY's or tf-yarn's second table, in place of which the session starts
 /// again.
 bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
                                                 const RestartDecided& decision) const {
   if (job.policy != Policy::kTony && job.policy != Policy::kTfYarn) return false;
-  static constexpr std::string_view kFailed[] = {
-      "untracked-failed", "worker-failure",     "all-failed",   "raised",
-      "nothing-left",     "success-impossible", "tracked-ended"};
   const auto holds = [&](std::string_view row) { return HoldsVerdict(job, row); };
   const std::optional<std::int64_t> limit = Limit(job, {}, {}, Budget::kUser);
   const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
   return decision.paid == Budget::kUser && limit &&
          Spent(job, {}, {}, Budget::kUser, true) < *limit &&
-         std::any_of(std::begin(kFailed), std::end(kFailed), holds) &&
+         std::any_of(std::begin(kSessionFails), std::end(kSessionFails), holds) &&
          std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
            return !entry.second.in_gang || tasks.count(entry.first) > 0;
          });
@@ -488,11 +509,14 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
                                     bool own_row) {
   ++job.restarts_told;
   const auto cause = job.tasks.find(decision.cause.task);
-  if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
+  if (cause != job.tasks.end()) {
     Task& failed = cause->second;
     if (failed.in_place.container != failed.container) failed.in_place = {failed.container, 0, 0};
     ++failed.in_place.perhaps;
-    failed.in_place.surely += own_row ? 1 : 0;
+    failed.in_place.surely += own_row || decision.paid != Budget::kNone ? 1 : 0;
+  }
+  if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
+    Task& failed = cause->second;
     ++failed.free_restarts;
     // Soon after the decision an older one is its victim in any case.
     const bool soon = earliest - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd;
@@ -630,9 +654,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
         "all-completed",     "few-failed"};
     if (failed == (kSuccess.count(rule.substr(prefix.size())) > 0))
       return "which says the opposite";
-    return failed && retries && !MayBeExhausted(job, job.tasks.begin()->second, session)
-               ? "although the session may be tried again"
-               : "";
+    const bool again = failed && retries &&
+                       !MayBeExhausted(job, job.tasks.begin()->second, session) &&
+                       !MayBeTriedInVain(job);
+    return again ? "although the session may be tried again" : "";
   }
   if (!failed && rule.rfind("on_exit/", 0) == 0) {
     const std::size_t at = static_cast<std::size_t>(std::atoi(rule.c_str() + 8));

@@ -82,9 +82,12 @@ bool RunFacts::HasNotFoundTheAm(const Job& job, const Task& task) const {
 bool RunFacts::IsSilent(const Job& job, const Task& task) const {
   const bool silent = now_ - task.heard >= LongestSilence(job) ||
                       (task.silent_until > Instant{} && task.silent_until >= job.window_at);
+  // It was heard again, and the AM has given it up for the silence before.
+  const bool refused =
+      task.container && task.given_up == task.container && task.turned_away == task.container;
   // Where the way may take longer than beats may be missing, one that is slow is missed.
   const bool may_be_late = faults_ || LongestSilence(job) <= spread_;
-  return may_be_late && task.registered && silent;
+  return may_be_late && task.registered && (silent || refused);
 }
 
 // Of an end that it heard of only then the AM did not know when it decided.
@@ -113,7 +116,9 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   bool peers = false;
   bool absent = false;
   for (const auto& [id, other] : job.tasks) {
-    if (&other == &task || !other.in_gang || !other.spawned) continue;
+    // What began only after the decision, while HDFS had yet to store it, was no peer then.
+    if (&other == &task || !other.in_gang || !other.spawned || other.spawned_when > job.window_at)
+      continue;
     bool ended = false;
     for (const Account& account : other.accounts) {
       if (!account.IsOpen()) continue;

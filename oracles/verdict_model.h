@@ -137,6 +137,7 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] std::string Wrong(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::optional<std::string> WrongThoughFree(const Job& job,
                                                            const RestartDecided& decision) const;
+  [[nodiscard]] bool MayBeTriedInVain(const Job& job) const;
   [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);
   [[nodiscard]] std::string FailedSooner(const Job& job);

@@ -269,7 +269,8 @@ bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
   return false;
 }
 
-/// The rows that decide a hang of the task start it again or fail the job.
+/// The rows that decide a hang of the task surely start it again or fail the job. What may only be
+/// counted, its restarts being spent, concerns no other task.
 bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) const {
   std::vector<Option> options = Options(job, task, kTimeout, {}, Tri::kNo);
   // Once YARN has said that it takes containers, its end may count as preempted.
@@ -280,7 +281,9 @@ bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) cons
   return std::all_of(options.begin(), options.end(), [&](const Option& option) {
     // `watch` decides what it has found itself.
     if (option.name == "watch" && task.stalled == 0) return true;
-    return IsRestart(option.action) || option.action == kFail;
+    const bool counts = option.then == kTally || option.then == kIgnore;
+    if (IsRestart(option.action)) return !counts || !MayBeExhausted(job, task, option);
+    return option.action == kFail;
   });
 }
 

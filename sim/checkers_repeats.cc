@@ -288,7 +288,9 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
     // comes with this answer.
     CloseWhere(Sender::kAgent, container,
                [&](const Key& key, const Said&) { return registers && key.TellsAddress(); });
-  } else if (std::holds_alternative<AgentRefused>(message)) {
+  } else if (std::holds_alternative<AgentRefused>(message) ||
+             std::holds_alternative<EndAgent>(message)) {
+    // The AM wants to hear no more of it.
     Close(Sender::kAgent, container);
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {
     const Saying saying =

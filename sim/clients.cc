@@ -18,6 +18,9 @@ namespace {
 
 /// After a job's end, on a network that loses nothing.
 constexpr Duration kLeakCheck = 60s;
+/// A node whose call was lost says so again after kRpcTimeout, hears what to stop with one beat,
+/// and that it has is known with the next.
+constexpr Duration kHeardAgain = kRpcTimeout + 5s;
 /// Queues of real clusters hold applications for days; a user who waits less says so with
 /// deadlines.am_start. The field table documents this default.
 constexpr Duration kAmStart = 7 * 24h;
@@ -237,6 +240,9 @@ void Clients::CheckLeaks(trace::JobIndex index) {
   for (const AgentActor* agent : job.agents) {
     if (leaked == 0 && cluster_.ReachableFromMasters(job, agent->place)) ++leaked;
   }
+  const Instant heard_again = cluster_.healed_at + kHeardAgain;
+  if (leaked > 0 && kernel_.now() < heard_again && !std::exchange(job.looked_at_again, true))
+    return kernel_.After(heard_again - kernel_.now(), [this, index] { CheckLeaks(index); });
   if (leaked > 0)
     trace_.Tell(
         trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});

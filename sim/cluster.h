@@ -54,6 +54,7 @@ struct JobRecord {
   Instant workload_scheduled = kNever;
   /// When the files that an application's containers have in common are on a node.
   std::map<std::pair<ApplicationId, Place>, Instant> localized;
+  bool looked_at_again = false;  ///< What is left of it, after a fault of the network.
   bool ended = false;
 };
 
@@ -86,6 +87,7 @@ class Cluster {
 
   NodeTable nodes;
   Network network;
+  Instant healed_at{};  ///< When a cut or a loss by fault has last ended.
   ActorTable<fakes::NodeManager> nms;
   ActorTable<client::JobClient> clients;
   ActorTable<am::ApplicationMaster> ams;

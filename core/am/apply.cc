@@ -233,7 +233,8 @@ class Applier {
     if (ledger_.first_tallied && ledger_.first_tallied->cause.task == id)
       ledger_.first_tallied.reset();
     if (!of.ordered) return;
-    if (id != entry.cause.task) Remember(*task, entry.cause);
+    // With a victim that was excused its peer may start again, too: that is an end of its own.
+    if (id != entry.cause.task || entry.excused_by) Remember(*task, entry.cause);
     if (entry.excused_by) of.excused = of.attempt;
   }
 

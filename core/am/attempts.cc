@@ -83,6 +83,13 @@ const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, policy::ExitEvidence 
   return Keep(std::move(end));
 }
 
+std::optional<TaskIndex> Attempts::LastEndedIn(const ContainerId& container) const {
+  for (const auto& [task, end] : core_.ends) {
+    if (end.container == container) return task;
+  }
+  return std::nullopt;
+}
+
 void Attempts::AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost) {
   const auto entry = core_.ends.find(task);
   if (entry == core_.ends.end() || entry->second.container != lost.id) return;

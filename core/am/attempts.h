@@ -37,6 +37,8 @@ class Attempts {
   /// The RM's word about a container in which the task's latest process ended: may correct its
   /// record.
   void AmendByCompletion(TaskIndex task, const allocation::LostContainer& lost);
+  /// The task whose latest process ended in that container, if any.
+  [[nodiscard]] std::optional<TaskIndex> LastEndedIn(const ContainerId& container) const;
   /// What follows from the end is decided by that entry (0: nothing needs to be durable).
   void Decided(TaskIndex task, JournalSeq entry);
   /// Answers a repeated report of the end, if the decision on it is durable.

@@ -49,6 +49,7 @@ void Strike<FaultId::kLoss>(World& world, const FaultOrder& order) {
     world.cluster.network.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));
   } else {
     world.cluster.network.RemoveLoss(KeyOf(order));
+    world.cluster.healed_at = world.kernel.now();
   }
   world.links.RestoreAll();
 }

@@ -52,6 +52,7 @@ void Strike<FaultId::kPartition>(World& world, const FaultOrder& order) {
     world.cluster.network.AddCut(KeyOf(order), std::move(cut));
   } else {
     world.cluster.network.RemoveCut(KeyOf(order));
+    world.cluster.healed_at = world.kernel.now();
   }
   TellWorkloadsOfCuts(world);
   world.links.RestoreAll();

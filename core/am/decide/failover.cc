@@ -435,8 +435,7 @@ void Failover::Decide(std::optional<Failure> hung) {
     TF_PROBE("failover/hang-fails-the-job");
     return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
   }
-  // Where the policy restarts nothing for a hang, those that failed remain the cause.
-  if (hung && policy::IsRestart(hung->decision.action)) {
+  if (hung) {
     TF_PROBE("failover/hang-is-the-cause");
     if (core.tasks.ProcessAlive(hung->end.task))
       core.tasks.mutable_record(hung->end.task).hung = true;

@@ -77,6 +77,17 @@ std::optional<Failure> FindStanding(const AmCore& core, const BlameWindow& windo
   return FindWoken(core, window);
 }
 
+/// The one that hangs, where the policy starts something again for it or fails the job: else those
+/// that failed remain the cause. A hang that is only counted concerns no other task.
+std::optional<Failure> IfAnswered(const AmCore& core, Failure hung) {
+  const policy::Decision& decision = hung.decision;
+  const bool restarts = policy::IsRestart(decision.action) &&
+                        (!ClosesWhenSpent(decision) || MayPay(core, decision, hung.end));
+  if (restarts || decision.action == ExitAction::kFail) return hung;
+  TF_PROBE("hung/accused-in-vain");
+  return std::nullopt;
+}
+
 /// It told by its exit code that it has saved, as its peers may be about to.
 bool LeftInOrder(const AmCore& core, const Failure& failure) {
   const auto& process = failure.end.evidence.process;
@@ -109,11 +120,7 @@ Failure Hung(const AmCore& core, TaskIndex task, std::string detail) {
 
 std::optional<Failure> FindAccused(const AmCore& core, const BlameWindow& window) {
   std::optional<Failure> accused = FindStanding(core, window);
-  if (!accused || policy::IsRestart(accused->decision.action) ||
-      accused->decision.action == ExitAction::kFail)
-    return accused;
-  TF_PROBE("hung/accused-in-vain");
-  return std::nullopt;
+  return accused ? IfAnswered(core, std::move(*accused)) : std::nullopt;
 }
 
 std::optional<Failure> FindLastOne(const AmCore& core) {
@@ -128,7 +135,7 @@ std::optional<Failure> FindLastOne(const AmCore& core) {
       return std::nullopt;
     }
     TF_PROBE("hung/last-one");
-    return Hung(core, task, "still ran when all its peers had ended: it hangs");
+    return IfAnswered(core, Hung(core, task, "still ran when all its peers had ended: it hangs"));
   }
   return std::nullopt;
 }
@@ -153,7 +160,8 @@ std::optional<Failure> FindKilled(const AmCore& core, const BlameWindow& window)
   }
   if (!killed) return std::nullopt;
   TF_PROBE("hung/had-to-be-killed");
-  return Hung(core, *killed, "did not end as all its peers did, but had to be killed: it hung");
+  return IfAnswered(
+      core, Hung(core, *killed, "did not end as all its peers did, but had to be killed: it hung"));
 }
 
 /// Its process is gone, or does nothing any more, and did not tell that it had saved.

@@ -107,6 +107,8 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     parts_.recovery.StopUnknownProcess(task, *message.running);
   } else if (message.running) {
     TakeRunning(task, *message.running);
+  } else if (is_new && message.ended && IsUnknown(task, *message.ended)) {
+    parts_.recovery.PassOverUnknownEnd(task, *message.ended);
   }
   if (has_ended && message.exit && core.tasks.ProcessAlive(task)) TakeToldEnd(task, message);
   if (!is_new) return;
@@ -123,6 +125,14 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     return parts_.failover.OnIdleAgent(task);
   }
   parts_.epochs.TryStartAlone(task);
+}
+
+/// An earlier AM ordered it after this one had read the journal, or the journal has lost that.
+bool AgentDesk::IsUnknown(TaskIndex task, const ProcessRef& process) const {
+  const TaskTable& tasks = parts_.core.tasks;
+  const TaskAttempt latest = tasks.ProcessOf(task).attempt;
+  return process.attempt > latest ||
+         (process.attempt == latest && !tasks.record(task).ever_ordered);
 }
 
 /// The report of that end comes next, with all that is known of it, unless its node is taken away
@@ -171,12 +181,11 @@ void AgentDesk::On(TaskIndex task, const ProcessEnded& message) {
 void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   AmCore& core = parts_.core;
   const ProcessRef latest = core.tasks.ProcessOf(task);
-  if (report.process.attempt != latest.attempt || !core.tasks.record(task).ever_ordered) {
+  if (IsUnknown(task, report.process))
+    return parts_.recovery.PassOverUnknownEnd(task, report.process);
+  if (report.process.attempt != latest.attempt) {
     TF_PROBE("agent-desk/late-end");
-    // An earlier AM ordered a later attempt after this one had read the journal: the end is for the
-    // AM that reads that order there.
-    if (report.process.attempt <= latest.attempt)
-      Seen(task, ReportKind::kProcessEnded, report.process.attempt);
+    Seen(task, ReportKind::kProcessEnded, report.process.attempt);
     core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest",
                           ToString(core.tasks.id(task)), report.process.attempt.value,
                           latest.attempt.value));

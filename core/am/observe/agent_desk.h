@@ -52,6 +52,7 @@ class AgentDesk {
                                        std::string_view what);
   void TakeRunning(TaskIndex task, const ProcessRef& process);
   void TakeEnded(TaskIndex task, const ProcessEnded& report);
+  [[nodiscard]] bool IsUnknown(TaskIndex task, const ProcessRef& process) const;
 
   AmParts& parts_;
   std::map<ContainerId, RegisterAgent> early_;  ///< What each agent said last before that.

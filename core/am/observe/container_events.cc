@@ -92,6 +92,8 @@ void ContainerEvents::OnEndsTold(const std::vector<allocation::LostContainer>& t
   for (const allocation::LostContainer& lost : told) {
     auto task = parts_.core.tasks.OwnerOf(lost.id);
     if (!task) task = parts_.leaving.TaskOf(lost.id);
+    // An AM before has given it up, or lost its node: what it wrote down is still to be decided.
+    if (!task) task = parts_.attempts.LastEndedIn(lost.id);
     if (task && !parts_.core.tasks.ProcessAlive(*task))
       parts_.attempts.AmendByCompletion(*task, lost);
   }

@@ -303,6 +303,23 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   parts_.processes.Stop(task);
 }
 
+/// It is not answered: it is for the AM that reads the order to start that process in the journal.
+void Recovery::PassOverUnknownEnd(TaskIndex task, const ProcessRef& process) {
+  AmCore& core = parts_.core;
+  TF_PROBE("recovery/unknown-end");
+  core.Note(fmt::format("{} has ended attempt {} of epoch {}, which is not in the journal",
+                        ToString(core.tasks.id(task)), process.attempt.value, process.epoch.value));
+  const TaskRecord& record = core.tasks.record(task);
+  // The number of the next process is on its way to the journal, or told.
+  const bool numbered =
+      core.tasks.ProcessAlive(task) || record.start_logged ||
+      (record.start == StartMode::kWithEpoch && parts_.epochs.SpecIsFixedFor(task));
+  if (numbered) return;
+  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch,
+                     true);
+  parts_.epochs.SkipBeyond(process.epoch);
+}
+
 void Recovery::OnReattachOver() {
   AmCore& core = parts_.core;
   core.agents_until = kNever;

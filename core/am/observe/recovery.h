@@ -42,6 +42,8 @@ class Recovery {
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
   void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
+  /// An agent tells the end of such a process: the next one gets another number, in a later epoch.
+  void PassOverUnknownEnd(TaskIndex task, const ProcessRef& process);
   /// Deadline::kReattach.
   void OnReattachOver();
 

@@ -364,6 +364,24 @@ TEST(ReferenceVerdictTest, TonysSessionsAreTriedAgainRetryCountTimes) {
   }
 }
 
+// The evaluator has ended well and starts again with no session: of all that is tracked nothing is
+// left to run.
+TEST(ReferenceVerdictTest, ASessionIsNotTriedAgainInVain) {
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool in_vain : {true, false}) {
+    JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kMultiWorker);
+    spec.policy = {.name = "tony", .options = {{"retry_count", "1"}}};
+    if (in_vain) spec.policy.options["untracked"] = "worker";
+    spec.success = SuccessExpr{.op = SuccessOp::kCountAtLeast, .task_type = "worker", .number = 1};
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.Exit(evaluator, 0);
+    script.Verdict(JobStatus::kFailed, "tony/tracked-ended");
+    EXPECT_EQ(script.Clean(), in_vain);
+  }
+}
+
 TEST(ReferenceVerdictTest, TfjobsRestartsInPlaceStopBeforeTheLimit) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
   spec.policy = {.name = "tfjob",
@@ -538,6 +556,30 @@ TEST(ReferenceVerdictTest, WhoAloneStillRunsIsTheCause) {
                    right ? ExitClass::kTimeout : ExitClass::kUserPermanent,
                    right ? Budget::kInfrastructure : Budget::kUser, 2, kBoth);
     EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+// HDFS was slow to store the decision and, before it, what let the chief begin.
+TEST(ReferenceVerdictTest, WhatBeganOnlyAfterTheDecisionIsNoPeerOfOneThatHangs) {
+  for (const bool later : {true, false}) {
+    JobSpec spec = Spec({{"chief", 1}, {"worker", 2}}, Strategy::kMultiWorker);
+    spec.retries.user = 1;
+    Script script(spec, "chief");
+    if (!later) script.Spawn(kChief, 0, 1);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
+    script.At(60s + spec.deadlines.blame);
+    script.Order(AppendJournal{.seq = JournalSeq(90)});
+    script.At(60s + spec.deadlines.blame + 5ms);
+    if (later) script.Spawn(kChief, 0, 1);
+    script.Tell(JournalAppended{.seq = JournalSeq(90)});
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .paid = Budget::kInfrastructure,
+                                .epoch = Epoch(2),
+                                .cause = Cause{.task = kWorker0, .exit_class = ExitClass::kTimeout},
+                                .tasks = {kChief, kWorker0, kWorker1}});
+    EXPECT_EQ(script.Clean(), later);
   }
 }
 
@@ -2718,6 +2760,31 @@ TEST(ReferenceVerdictTest, AnAgentThatWasRefusedEndsWithoutAnAnswer) {
   }
 }
 
+// It was heard again at the very moment at which its silence was too long, and another agent ended
+// the wait for a verdict a second later.
+TEST(ReferenceVerdictTest, WhoIsRefusedAfterASilenceWasGivenUpForIt) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  spec.success = SuccessExpr{.op = SuccessOp::kOk, .task_type = "worker", .index = 0};
+  spec.retries.infrastructure = 0;
+  spec.policy.name = "hbox";
+  for (const bool refused : {true, false}) {
+    Script script(spec);
+    script.Say(trace::FaultBegan{.kind = "loss"});
+    script.At(1min);
+    script.Register(kWorker0);
+    script.At(2min);
+    script.Register(kWorker0);
+    if (refused) {
+      script.Order(
+          SendToAgent{.container = script.ContainerOf(kWorker0), .message = AgentRefused{}});
+    }
+    script.At(2min + 1s);
+    script.Verdict(JobStatus::kFailed, "hbox/success-impossible", kWorker0,
+                   ExitClass::kHeartbeatLost);
+    EXPECT_EQ(script.Clean(), refused);
+  }
+}
+
 // The AM before did not take its word that the process had ended well; its successor hears none.
 TEST(ReferenceVerdictTest, WhatARefusedAgentSaidIsNotKnownToTheNextAm) {
   for (const bool refused : {true, false}) {
@@ -3502,6 +3569,29 @@ TEST(ReferenceVerdictTest, SliderCountsAnewInTheNextContainer) {
     script.Exit(kWorker1, 1);
     script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kNone, 2, {kWorker1});
     EXPECT_EQ(script.Clean(), next);
+  }
+}
+
+// `watch` pays for its restart, which is one more in the container.
+TEST(ReferenceVerdictTest, SliderCountsARestartInItsContainerThatWasPaidFor) {
+  JobSpec spec = Slider({{"restarts_in_container", "1"}});
+  spec.retries.user = 2;
+  spec.watch = WatchSpec{.progress = "(\\d+)",
+                         .progress_file = {},
+                         .stalled = 30s,
+                         .action = ExitAction::kRestartTask};
+  for (const bool counted : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Stall(kWorker1);
+    script.Restart(kWorker1, ExitClass::kTimeout, Budget::kUser, 1, {kWorker1});
+    script.Spawn(kWorker1, 1, 1);
+    ASSERT_TRUE(script.Clean());
+    script.At(10min);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, counted ? Budget::kUser : Budget::kNone,
+                   counted ? 2 : 1, {kWorker1});
+    EXPECT_EQ(script.Clean(), counted);
   }
 }
 

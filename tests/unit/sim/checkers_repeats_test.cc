@@ -102,6 +102,16 @@ TEST(CheckersRepeatsTest, AnEndThatIsToldAgainOrSeenBreaksNothing) {
   EXPECT_FALSE(script.BrokenAfter(5min));
 }
 
+// It ends its process, and says no more.
+TEST(CheckersRepeatsTest, AnAgentThatIsToEndNeedNotRegisterAgain) {
+  for (const bool ends : {true, false}) {
+    TalkScript script;
+    script.AgentSays(RegisterAgent{.fence = TalkScript::Fence()});
+    if (ends) script.AgentHears(EndAgent{.fence = TalkScript::Fence()});
+    EXPECT_EQ(script.BrokenAfter(16s), !ends);
+  }
+}
+
 TEST(CheckersRepeatsTest, WhatWasSeenOfAnotherAttemptIsNoAnswer) {
   TalkScript script;
   script.ProcessEnds(1);

@@ -289,5 +289,35 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// With this seed the last call of a node that is cut off is lost just before the cut ends: the node
+// calls again 20 s later, and hears only then that the job is over.
+TEST(WholeRunsTest, WhatIsLeftOfAJobWaitsForANodeThatWasCutOff) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: cut-off
+horizon: 1571939224ms
+cluster:
+  nodes: [{name: n, count: 3, resources: {memory: 64GiB, vcores: 4}}]
+  network: {latency: {dist: uniform, min: 34ms, max: 100ms}}
+yarn:
+  expiry: {nm: 5s}
+  localize: {dist: uniform, min: 100ms, max: 300ms}
+  launch: {dist: uniform, min: 200ms, max: 750ms}
+jobs:
+  - name: a
+    tasks: {chief: {memory: 1GiB}, worker: {memory: 1GiB}, prepare: {memory: 2GiB}}
+    deadlines: {stop: 400ms}
+    submit: 780ms
+  - name: b
+    tasks: {worker: {instances: 2, memory: 1GiB}}
+    submit: 700ms
+faults:
+  - {kind: partition, at: 5373987us, between: [{job: a, task: "chief:0"}], for: 44s}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 804190}).result;
+  EXPECT_EQ(result.jobs.at(0).status, JobStatus::kSucceeded);
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim::whole_runs_test
