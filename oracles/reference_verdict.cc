@@ -53,6 +53,11 @@ Duration HangsSoon(const JobSpec& spec) {
   return spec.retries.window + (spec.watch ? spec.watch->stalled : Duration{});
 }
 
+/// The rows `failed` of TonY's and tf-yarn's second tables.
+constexpr std::string_view kSessionFails[] = {
+    "untracked-failed", "worker-failure",     "all-failed",   "raised",
+    "nothing-left",     "success-impossible", "tracked-ended"};
+
 }  // namespace
 
 void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
@@ -276,13 +281,6 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
 }
 
 // ---------------------------------------------------------------- judgement
-
-namespace {
-/// The rows `failed` of TonY's and tf-yarn's second tables.
-constexpr std::string_view kSessionFails[] = {
-    "untracked-failed", "worker-failure",     "all-failed",   "raised",
-    "nothing-left",     "success-impossible", "tracked-ended"};
-}  // namespace
 
 /// The session would fail as soon as it begins again: what ended well and does not train is no part
 /// of it.

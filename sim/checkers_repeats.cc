@@ -288,10 +288,10 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
     // comes with this answer.
     CloseWhere(Sender::kAgent, container,
                [&](const Key& key, const Said&) { return registers && key.TellsAddress(); });
-  } else if (std::holds_alternative<AgentRefused>(message) ||
-             std::holds_alternative<EndAgent>(message)) {
-    // The AM wants to hear no more of it.
+  } else if (std::holds_alternative<AgentRefused>(message)) {
     Close(Sender::kAgent, container);
+  } else if (std::holds_alternative<EndAgent>(message)) {
+    Close(Sender::kAgent, container, Saying::kRegisterAgent);
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {
     const Saying saying =
         seen->kind == ReportKind::kProcessRunning ? Saying::kProcessRunning : Saying::kProcessEnded;

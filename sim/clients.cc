@@ -226,7 +226,7 @@ void Clients::EndSeen(JobRecord& job) {
                 [this, index = job.index] { CheckLeaks(index); });
 }
 
-void Clients::CheckLeaks(trace::JobIndex index) {
+void Clients::CheckLeaks(trace::JobIndex index, bool again) {
   JobRecord* found = cluster_.JobAt(index);
   TF_CHECK(found != nullptr);
   JobRecord& job = *found;
@@ -241,8 +241,8 @@ void Clients::CheckLeaks(trace::JobIndex index) {
     if (leaked == 0 && cluster_.ReachableFromMasters(job, agent->place)) ++leaked;
   }
   const Instant heard_again = cluster_.healed_at + kHeardAgain;
-  if (leaked > 0 && kernel_.now() < heard_again && !std::exchange(job.looked_at_again, true))
-    return kernel_.After(heard_again - kernel_.now(), [this, index] { CheckLeaks(index); });
+  if (leaked > 0 && !again && kernel_.now() < heard_again)
+    return kernel_.At(heard_again, [this, index] { CheckLeaks(index, true); });
   if (leaked > 0)
     trace_.Tell(
         trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});

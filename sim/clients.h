@@ -75,7 +75,8 @@ class Clients : private Driver<client::JobClient>, private JobEnds {
   /// What has come meanwhile it hears now, if nothing else keeps it.
   void GoOn(ClientActor& client);
   /// Nothing of the job may be left, and it is forgotten.
-  void CheckLeaks(trace::JobIndex job);
+  /// `again`: a node that was cut off has had the time to hear what to stop.
+  void CheckLeaks(trace::JobIndex job, bool again = false);
 
   Cluster& cluster_;
   MessageFaults& message_faults_;

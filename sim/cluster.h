@@ -54,7 +54,6 @@ struct JobRecord {
   Instant workload_scheduled = kNever;
   /// When the files that an application's containers have in common are on a node.
   std::map<std::pair<ApplicationId, Place>, Instant> localized;
-  bool looked_at_again = false;  ///< What is left of it, after a fault of the network.
   bool ended = false;
 };
 

@@ -18,12 +18,14 @@ namespace tfyarn::am {
 [[nodiscard]] Failure Hung(const AmCore& core, TaskIndex task, std::string detail);
 /// "is stopped (state T)".
 [[nodiscard]] const char* InWords(Standstill standstill);
-/// The one that evidence accuses. Where the policy does nothing about a hang: none.
+/// The one that evidence accuses. Where the policy neither starts it again nor fails
+/// the job for it: none.
 [[nodiscard]] std::optional<Failure> FindAccused(const AmCore& core, const BlameWindow& window);
-/// The only one that still runs. It was told to end and does not: under parameter-server others run
-/// on in good health.
+/// The only one that still runs, under the same condition. It was told to end and does not: under
+/// parameter-server others run on in good health.
 [[nodiscard]] std::optional<Failure> FindLastOne(const AmCore& core);
-/// The only one that did not end before SIGKILL, although it had the time in which victims end.
+/// The only one that did not end before SIGKILL, although it had the time in which victims end;
+/// under the same condition.
 [[nodiscard]] std::optional<Failure> FindKilled(const AmCore& core, const BlameWindow& window);
 /// The collective lacks a member that did not tell that it had saved: nothing can be saved in it.
 [[nodiscard]] bool IsBroken(const AmCore& core, const Failure& failure);

@@ -296,10 +296,8 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   TF_PROBE("recovery/unknown-process");
   core.Note(fmt::format("{} runs attempt {} of epoch {}, which is not in the journal: stopped",
                         ToString(core.tasks.id(task)), process.attempt.value, process.epoch.value));
-  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch,
-                     true);
+  GoOnFrom(task, process);
   core.tasks.SetProcess(task, ProcessPhase::kRunning);
-  parts_.epochs.SkipBeyond(process.epoch);
   parts_.processes.Stop(task);
 }
 
@@ -314,9 +312,13 @@ void Recovery::PassOverUnknownEnd(TaskIndex task, const ProcessRef& process) {
   const bool numbered =
       core.tasks.ProcessAlive(task) || record.start_logged ||
       (record.start == StartMode::kWithEpoch && parts_.epochs.SpecIsFixedFor(task));
-  if (numbered) return;
-  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch,
-                     true);
+  if (!numbered) GoOnFrom(task, process);
+}
+
+/// Its next process has the next number, in a later epoch.
+void Recovery::GoOnFrom(TaskIndex task, const ProcessRef& process) {
+  TaskTable& tasks = parts_.core.tasks;
+  tasks.Restore(task, tasks.shown(task).incarnation, process.attempt, process.epoch, true);
   parts_.epochs.SkipBeyond(process.epoch);
 }
 

@@ -60,6 +60,7 @@ class Recovery {
   [[nodiscard]] bool StartsWithEpoch(TaskIndex task, const Ledger& left) const;
   /// What an AM shows and knows of the task by its ledger alone.
   void Recall(TaskIndex task);
+  void GoOnFrom(TaskIndex task, const ProcessRef& process);
 
   AmParts& parts_;
   bool taken_over_ = false;
